@@ -1,0 +1,5 @@
+"""Tables of the organization. Import from the submodules; nothing is re-exported."""
+
+from __future__ import annotations
+
+from orgs.models import company, notices, people, seats  # noqa: F401

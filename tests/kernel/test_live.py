@@ -1,0 +1,123 @@
+"""The live ring and the hub that reads it, against a real Valkey."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from crewlet.kernel import live
+from crewlet.kernel.hub import QUEUE_FRAMES, Hub, Listener
+from crewlet.kernel.redis import client
+from tests.kernel.conftest import person
+
+Frames = list[dict[str, Any]]
+
+
+def run(body: Callable[[Hub, Listener], Awaitable[None]]) -> None:
+    async def scene() -> None:
+        hub, listener = Hub(), Listener()
+        await hub.join(listener)
+        try:
+            await asyncio.wait_for(body(hub, listener), timeout=20)
+        finally:
+            await hub.leave(listener)
+
+    asyncio.run(scene())
+
+
+def push(kind: str, data: Any, topics: tuple[str, ...] = ()) -> None:
+    live._send([{"kind": kind, "ts": "now", "topics": list(topics), "data": data}])
+
+
+async def take_until(listener: Listener, count: int) -> Frames:
+    frames: Frames = []
+    while len(frames) < count:
+        frames += await listener.take()
+    return frames
+
+
+def test_frames_arrive_numbered_without_a_gap() -> None:
+    async def body(hub: Hub, listener: Listener) -> None:
+        await asyncio.to_thread(lambda: [push("event", n) for n in range(3)])
+        frames = await take_until(listener, 3)
+        assert [frame["data"] for frame in frames] == [0, 1, 2]
+        assert [frame["seq"] - frame["prev"] for frame in frames] == [1, 1, 1]
+        assert len({frame["boot_id"] for frame in frames}) == 1
+
+    run(body)
+
+
+def test_a_socket_hears_its_topics_and_what_has_none() -> None:
+    async def body(hub: Hub, listener: Listener) -> None:
+        await hub.listen(listener, {"item:ENG-4"})
+        await asyncio.to_thread(push, "changed", "other", ("item:ENG-5",))
+        await asyncio.to_thread(push, "changed", "mine", ("item:ENG-4", "work"))
+        await asyncio.to_thread(push, "health", "all")
+        frames = await take_until(listener, 2)
+        assert [frame["data"] for frame in frames] == ["mine", "all"]
+
+    run(body)
+
+
+def test_a_slow_socket_keeps_the_newest_state_and_is_told_of_the_gap() -> None:
+    async def body(hub: Hub, listener: Listener) -> None:
+        for n in range(QUEUE_FRAMES + 10):
+            listener.offer({"kind": "event", "data": n})
+        for n in range(50):
+            listener.offer({"kind": "agents", "key": "kofi", "data": n})
+        frames = await listener.take()
+        assert frames[0] == {"kind": "gap", "data": {"dropped": 11}}
+        assert len(frames) == QUEUE_FRAMES + 1
+        assert [f["data"] for f in frames if f["kind"] == "agents"] == [49]
+
+    run(body)
+
+
+def test_missed_frames_are_replayed_while_the_ring_holds_them() -> None:
+    async def body(hub: Hub, listener: Listener) -> None:
+        await asyncio.to_thread(lambda: [push("event", n) for n in range(5)])
+        frames = await take_until(listener, 5)
+        boot, last = frames[1]["boot_id"], frames[1]["seq"]
+        missed = await hub.missed(last, boot)
+        assert missed is not None and [frame["data"] for frame in missed] == [2, 3, 4]
+        assert await hub.missed(last, "another boot") is None
+        assert await hub.missed(last + 99, boot) is None
+
+    run(body)
+
+
+def test_a_flushed_redis_shows_as_a_gap_and_frames_go_on() -> None:
+    async def body(hub: Hub, listener: Listener) -> None:
+        await asyncio.to_thread(push, "event", "before")
+        await take_until(listener, 1)
+        await asyncio.to_thread(client().flushdb)
+        await asyncio.to_thread(push, "event", "after")
+        frames: Frames = []
+        while not {"gap", "event"} <= {frame["kind"] for frame in frames}:
+            frames += await listener.take()
+            if all(frame.get("data") != "after" for frame in frames):
+                await asyncio.to_thread(push, "event", "after")
+        assert "after" in [frame["data"] for frame in frames]
+
+    run(body)
+
+
+def test_partial_text_reaches_only_who_watches() -> None:
+    async def body(hub: Hub, listener: Listener) -> None:
+        await hub.listen(listener, {"turn:1"})
+        sent = 0
+        while not listener._frames:
+            await asyncio.to_thread(live.partial, "turn:2", {"text": "other"})
+            await asyncio.to_thread(live.partial, "turn:1", {"text": f"mine {sent}"})
+            sent += 1
+            await asyncio.sleep(0.01)  # house-law: allow - yields to the reader's task
+        frames = await listener.take()
+        assert {frame["topic"] for frame in frames} == {"turn:1"}
+        assert frames[-1]["data"]["text"].startswith("mine")
+
+    run(body)
+
+
+def test_only_a_registered_topic_is_heard() -> None:
+    assert not live.may_hear(person(), "nobody:registered")
