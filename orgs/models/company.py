@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.db import models
 
 from crewlet.kernel.ids import new_id
 
+if TYPE_CHECKING:
+    _TextOfAnything = models.TextField[Any, Any]
+else:
+    _TextOfAnything = models.TextField
 
-class DocumentField(models.TextField):  # type: ignore[type-arg]
+
+class DocumentField(_TextOfAnything):
     """A document as JSON text: jsonb would lose the order in which its keys were written."""
+
+    if TYPE_CHECKING:
+        _pyi_private_set_type: Any
+        _pyi_private_get_type: Any
 
     def from_db_value(self, value: str | None, *_: Any) -> Any:
         return None if value is None else json.loads(value)

@@ -1,0 +1,66 @@
+# make run    the whole company on this machine (Ctrl-C drains and stops it)
+# make test   every test, on real Postgres, Valkey and Chromium
+# make check  lint, types, layers, templates, migrations, API schema; runs no test
+# make bench  the measurements of bench/
+#
+# Needs git, make, python3 (3.11 or later) and python3-venv; everything else comes by pip into .venv.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+SOURCES := crewlet orgs agents tracker tests manage.py
+
+.PHONY: run test check bench install format clean need-chromium
+.DEFAULT_GOAL := run
+
+run: $(VENV)/.runs
+	@exec $(BIN)/python manage.py up $(UP)
+
+test: $(VENV)/.develops need-chromium
+	$(BIN)/python -m pytest -n auto $(T)
+
+check: $(VENV)/.develops
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports --no-cache
+	$(BIN)/mypy $(SOURCES)
+	$(BIN)/python manage.py check --fail-level WARNING
+	$(BIN)/python manage.py migrations check
+	$(BIN)/python manage.py spectacular --validate --fail-on-warn --file /dev/null
+	@find templates -name '*.html' -print0 2>/dev/null | xargs -0 -r $(BIN)/djade --check --target-version 5.2
+	$(BIN)/codespell
+
+bench: $(VENV)/.develops
+	$(BIN)/python -m bench $(B)
+
+install: $(VENV)/.develops
+
+format: $(VENV)/.develops
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache
+
+# The browser ring drives Debian's Chromium; better to say so now than after ten minutes of tests.
+need-chromium:
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null \
+	  || command -v google-chrome >/dev/null || [ -n "$$CREWLET_CHROMIUM" ] || { \
+	  echo "make test drives a real browser and found no Chromium. Install it with:" >&2; \
+	  echo "    sudo apt-get install chromium" >&2; exit 1; }
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "Crewlet needs Python 3.11 or later; name one with: make PYTHON=python3.12" >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
+	  echo "No virtual environment could be made. Install it with:" >&2; \
+	  echo "    sudo apt-get install python3-venv" >&2; exit 1; }
+
+# Stamps: pip is asked again only when a list of requirements has changed.
+$(VENV)/.runs: requirements.txt | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	@touch $@
+
+$(VENV)/.develops: requirements-dev.txt $(VENV)/.runs
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	@touch $@

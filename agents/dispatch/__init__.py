@@ -1,0 +1,1 @@
+"""From mail to a turn: what may run now, who runs it, where the engine waits."""

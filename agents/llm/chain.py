@@ -1,0 +1,183 @@
+"""Which model a seat is thought with in a phase, and the client that asks it.
+
+TURN-50: a phase's own chain, else the seat's, else the provider "default", else the first one of
+the company. Each entry is asked with its first key.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+import threading
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from agents.llm.base import NoProvider, Provider
+from agents.llm.failover import Failover
+from agents.llm.settings import ModelSettings
+
+if TYPE_CHECKING:
+    from orgs.epochs import Snapshot
+
+DEFAULT_KEY = "default"
+_VARIABLE = re.compile(r"\$\{([A-Za-z_]\w*)\}", re.ASCII)
+_EXECUTOR_PHASES = ("execute", "onboarding", "onboard", "default")
+_PHASE_CHAINS = {"worker": "subagent", "delegate": "subagent", "reflect": "auxiliary"}
+_NEEDS_KEY = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY"}
+# Modules are imported at first use: an SDK takes a second of start-up that web never needs.
+_MODULES = {
+    "anthropic": "agents.llm.anthropic",
+    "openai": "agents.llm.openai",
+    "openai-compatible": "agents.llm.openai",
+}
+
+
+def chain_of(snapshot: Snapshot, handle: str, phase: str) -> tuple[str, ...]:
+    """Returns the provider keys of a seat's phase, in order; raises `NoProvider` in words."""
+    providers = _providers(snapshot)
+    if not providers:
+        raise NoProvider(
+            "The company has no model provider, so no seat can work. Add one under "
+            "providers.llm with its type, model and api_keys."
+        )
+    seat = snapshot.chart.seats.get(handle)
+    if seat is None:
+        raise NoProvider(f'The company has no seat "{handle}", so there is no model to ask.')
+    chain = _role_chain(seat.role, phase) or (_company_default(providers),)
+    unknown = [key for key in chain if key not in providers]
+    if unknown:
+        known = ", ".join(sorted(providers))
+        raise NoProvider(
+            f'Seat "{handle}" asks for provider "{unknown[0]}" in phase {phase}, which the '
+            f"company does not have. It has: {known}."
+        )
+    return chain
+
+
+def provider_for(snapshot: Snapshot, handle: str, phase: str) -> Provider:
+    """Returns the provider that a seat's phase is thought with; raises `NoProvider` in words."""
+    first, *others = chain_of(snapshot, handle, phase)
+    providers = _providers(snapshot)
+    provider = provider_of(first, providers[first])
+    if not others:
+        return provider
+    return Failover(provider, [partial(provider_of, key, providers[key]) for key in others])
+
+
+def provider_of(key: str, entry: Any) -> Provider:
+    """Returns the provider of one entry of `providers.llm`.
+
+    Clients are kept for the life of the process, by type, address and key.
+    """
+    vendor = str(getattr(entry.type, "value", entry.type))
+    if vendor == "rehearsal":
+        return _rehearsal(key, entry)
+    if vendor not in _MODULES:
+        known = ", ".join([*_MODULES, "rehearsal"])
+        raise NoProvider(f'Provider "{key}" has the unknown type "{vendor}". Known are: {known}.')
+    module = importlib.import_module(_MODULES[vendor])
+    settings = model_settings(key, entry, default_url=module.DEFAULT_URL)
+    wire = _CLIENTS.get(
+        (_MODULES[vendor], settings.base_url, settings.api_key),
+        lambda: module.connect(settings.base_url, settings.api_key),
+    )
+    provider: Provider = module.provider(settings, wire)
+    return provider
+
+
+def model_settings(key: str, entry: Any, *, default_url: str = "") -> ModelSettings:
+    """Returns an entry with its `${NAME}` references resolved; raises `NoProvider` in words."""
+    vendor = str(getattr(entry.type, "value", entry.type))
+    if not entry.model:
+        raise NoProvider(f'Provider "{key}" names no model. Add `model` to it.')
+    base_url = _resolved(key, "base_url", entry.base_url or "")
+    if vendor == "openai-compatible" and not base_url:
+        raise NoProvider(
+            f'Provider "{key}" is openai-compatible and names no base_url. Add the address of '
+            "its server, with the version (http://host:port/v1)."
+        )
+    effort = getattr(entry, "reasoning_effort", None)
+    return ModelSettings(
+        key=key,
+        vendor=vendor,
+        model=_resolved(key, "model", entry.model),
+        base_url=base_url or default_url,
+        api_key=_first_key(key, vendor, tuple(entry.api_keys or ())),
+        timeout_seconds=float(entry.timeout_seconds or 0),
+        max_tokens=int(entry.max_tokens or 0),
+        reasoning_effort=str(getattr(effort, "value", effort) or ""),
+        reasoning_budget_tokens=int(getattr(entry, "reasoning_budget_tokens", 0) or 0),
+    )
+
+
+def _role_chain(role: Any, phase: str) -> tuple[str, ...]:
+    named = _PHASE_CHAINS.get(phase, phase)
+    chain: tuple[str, ...] = tuple(role.chain("default" if named in _EXECUTOR_PHASES else named))
+    return chain
+
+
+def _company_default(providers: Mapping[str, Any]) -> str:
+    return DEFAULT_KEY if DEFAULT_KEY in providers else next(iter(providers))
+
+
+def _providers(snapshot: Snapshot) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = snapshot.document.providers.llm or {}
+    return found
+
+
+def _first_key(key: str, vendor: str, api_keys: tuple[str, ...]) -> str:
+    if api_keys:
+        return _resolved(key, "api_keys", api_keys[0])
+    if vendor in _NEEDS_KEY:
+        raise NoProvider(
+            f'Provider "{key}" has no API key. Add `api_keys: ["${{{_NEEDS_KEY[vendor]}}}"]` to it '
+            "and set that variable where Crewlet runs."
+        )
+    return ""
+
+
+def _resolved(key: str, field: str, text: str) -> str:
+    missing = [name for name in _VARIABLE.findall(text) if not os.environ.get(name)]
+    if missing:
+        raise NoProvider(
+            f'Provider "{key}" reads {field} from the variable {missing[0]}, which is not set '
+            "where Crewlet runs. Set it and restart, or change the provider."
+        )
+    return _VARIABLE.sub(lambda match: os.environ[match[1]], text)
+
+
+def _rehearsal(key: str, entry: Any) -> Provider:
+    module = importlib.import_module("agents.llm.rehearsal")
+    provider: Provider = module.RehearsalProvider(key=key, model=entry.model or "rehearsal")
+    return provider
+
+
+def close_clients() -> None:
+    """Closes the connections of this process; the next call opens new ones."""
+    _CLIENTS.close()
+
+
+class _Clients:
+    """Open clients of this process. Two threads that ask at once get the same one."""
+
+    def __init__(self) -> None:
+        self._open: dict[tuple[str, str, str], Any] = {}
+        self._lock = threading.Lock()
+
+    def get(self, slot: tuple[str, str, str], connect: Callable[[], Any]) -> Any:
+        with self._lock:
+            if slot not in self._open:
+                self._open[slot] = connect()
+            return self._open[slot]
+
+    def close(self) -> None:
+        """Closes every client."""
+        with self._lock:
+            clients, self._open = list(self._open.values()), {}
+        for client in clients:
+            client.close()
+
+
+_CLIENTS = _Clients()

@@ -1,0 +1,272 @@
+"""What went wrong on a wire, as one of our five kinds and one sentence.
+
+Both SDKs ride on httpx2. A connection that drops in mid-stream surfaces as a bare httpx2 error from
+one and wrapped from the other, and an overloaded server can say so inside a stream of status 200;
+all of them are judged here, so that the chain sees one vocabulary.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+import httpx2
+
+from agents.llm.base import ErrorKind, ProviderError
+from crewlet.kernel import clock
+from crewlet.kernel.redact import clean
+
+LONGEST_WORDS = 500
+CLIENT_FAILS, SERVER_FAILS, NO_STATUS = 400, 500, 600
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Who was asked, for the sentence of an error; `secret` is never shown."""
+
+    key: str
+    vendor: str
+    model: str
+    base_url: str
+    secret: str = field(default="", repr=False)
+
+    def describe(self) -> str:
+        """Returns the provider as a founder knows it."""
+        return f'Provider "{self.key}" ({self.vendor}, model {self.model})'
+
+
+_BY_STATUS: dict[int, ErrorKind] = {
+    401: ErrorKind.AUTH,
+    402: ErrorKind.RATE_LIMIT,
+    403: ErrorKind.AUTH,
+    408: ErrorKind.TIMEOUT,
+    409: ErrorKind.SERVER,
+    425: ErrorKind.SERVER,
+    429: ErrorKind.RATE_LIMIT,
+    504: ErrorKind.TIMEOUT,
+}
+_BY_WORD: dict[str, ErrorKind] = {
+    "overloaded_error": ErrorKind.SERVER,
+    "api_error": ErrorKind.SERVER,
+    "server_error": ErrorKind.SERVER,
+    "internal_error": ErrorKind.SERVER,
+    "timeout_error": ErrorKind.TIMEOUT,
+    "rate_limit_error": ErrorKind.RATE_LIMIT,
+    "rate_limit_exceeded": ErrorKind.RATE_LIMIT,
+    "insufficient_quota": ErrorKind.RATE_LIMIT,
+    "billing_error": ErrorKind.RATE_LIMIT,
+    "authentication_error": ErrorKind.AUTH,
+    "invalid_api_key": ErrorKind.AUTH,
+    "permission_error": ErrorKind.AUTH,
+    "invalid_request_error": ErrorKind.FATAL,
+    "not_found_error": ErrorKind.FATAL,
+    "request_too_large": ErrorKind.FATAL,
+}
+_REMEDY: dict[ErrorKind, str] = {
+    ErrorKind.AUTH: "Check its api_keys.",
+    ErrorKind.RATE_LIMIT: "Wait, add another key, or raise the account's limit.",
+    ErrorKind.TIMEOUT: "Raise its timeout_seconds or try a faster model.",
+    ErrorKind.SERVER: "The vendor's side failed; trying again later may work.",
+    ErrorKind.FATAL: "Check its model and base_url.",
+}
+
+
+def kind_of_status(status: int) -> ErrorKind:
+    """Returns what an HTTP status means; an unknown one is fatal (TURN-51)."""
+    if status in _BY_STATUS:
+        return _BY_STATUS[status]
+    return ErrorKind.SERVER if status >= SERVER_FAILS else ErrorKind.FATAL
+
+
+def kind_of_body(error: object) -> ErrorKind:
+    """Returns what an error inside a stream of status 200 means; an unknown one is the server's."""
+    for word in _words_of(error):
+        if word in _BY_WORD:
+            return _BY_WORD[word]
+        if word.isdigit() and CLIENT_FAILS <= int(word) < NO_STATUS:
+            return kind_of_status(int(word))
+    return ErrorKind.SERVER
+
+
+def error_object(body: object) -> object:
+    """Returns the error inside a body that wraps it (`{"error": …}`), else the body."""
+    if isinstance(body, Mapping) and body.get("error"):
+        return body["error"]
+    return body
+
+
+def vendor_words(body: object) -> str:
+    """Returns what the vendor said, without credentials, at most 500 characters."""
+    error = error_object(body)
+    if isinstance(error, Mapping):
+        said = error.get("message") or error.get("detail") or error.get("code") or ""
+        metadata = error.get("metadata")
+        if isinstance(metadata, Mapping) and metadata.get("raw"):
+            said = f"{said}: {metadata['raw']}"
+    else:
+        said = error or ""
+    return clean(" ".join(str(said).split()))[:LONGEST_WORDS]
+
+
+def provider_error(
+    endpoint: Endpoint,
+    kind: ErrorKind,
+    said: str,
+    *,
+    retry_after: float | None = None,
+    status: int | None = None,
+) -> ProviderError:
+    """Builds the error in words: who, what they said, what to do."""
+    if endpoint.secret:
+        said = said.replace(endpoint.secret, "[redacted]")
+    said = said.rstrip(".") or "no reason given"
+    message = f"{endpoint.describe()} failed: {said}. {_REMEDY[kind]}"
+    return ProviderError(kind, message, retry_after, status=status, provider_key=endpoint.key)
+
+
+def from_status(
+    endpoint: Endpoint, status: int, body: object, headers: Mapping[str, str]
+) -> ProviderError:
+    """Returns the error of an HTTP answer outside 2xx."""
+    kind = kind_of_status(status)
+    if kind is ErrorKind.FATAL and "insufficient_quota" in _words_of(error_object(body)):
+        kind = ErrorKind.RATE_LIMIT
+    said = vendor_words(body) or "no reason given"
+    waiting = retry_after(headers) if kind in (ErrorKind.RATE_LIMIT, ErrorKind.SERVER) else None
+    return provider_error(
+        endpoint, kind, f"HTTP {status}, {said}", retry_after=waiting, status=status
+    )
+
+
+def from_stream(endpoint: Endpoint, body: object) -> ProviderError:
+    """Returns the error that a stream of status 200 brought."""
+    error = error_object(body)
+    said = vendor_words(body) or "an error inside the stream"
+    return provider_error(endpoint, kind_of_body(error), said)
+
+
+def from_transport(endpoint: Endpoint, problem: BaseException) -> ProviderError:
+    """Returns the error of a connection that failed, timed out or broke off."""
+    for cause in _causes(problem):
+        if isinstance(cause, httpx2.ConnectTimeout | httpx2.ConnectError):
+            where = endpoint.base_url
+            return provider_error(
+                endpoint, ErrorKind.SERVER, f"{where} cannot be reached ({type(cause).__name__})"
+            )
+        if isinstance(cause, httpx2.TimeoutException):
+            return provider_error(endpoint, ErrorKind.TIMEOUT, "it did not answer in time")
+    words = type(problem.__cause__ or problem).__name__
+    return provider_error(endpoint, ErrorKind.SERVER, f"the connection broke off ({words})")
+
+
+_CONTEXT = re.compile(
+    r"context_length_exceeded|maximum context length|context (?:length|window|size)"
+    r"|prompt is too long|input (?:length|is too long)|exceeds? the (?:available )?context"
+    r"|too many (?:input )?tokens in (?:the )?prompt"
+)
+
+
+def exceeds_context(status: int, body: object) -> bool:
+    """Whether a refused request is one whose prompt does not fit the model."""
+    if status not in (400, 413, 422):
+        return False
+    error = error_object(body)
+    return _CONTEXT.search(" ".join([*_words_of(error), vendor_words(body).lower()])) is not None
+
+
+def content_filtered(status: int, body: object) -> bool:
+    """Whether a vendor's filter declined the prompt before any model saw it."""
+    words = _words_of(error_object(body))
+    return status == CLIENT_FAILS and bool(
+        {"content_filter", "content_policy_violation"} & set(words)
+    )
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Returns how many seconds the vendor asks to wait, None if it does not say.
+
+    `Retry-After` (seconds or a date) wins; else the latest of the spent limits' reset headers.
+    """
+    lower = {name.lower(): value for name, value in headers.items()}
+    milliseconds = _number(lower.get("retry-after-ms"))
+    if milliseconds is not None:
+        return milliseconds / 1000
+    stated = lower.get("retry-after", "")
+    if stated:
+        seconds = _number(stated)
+        return seconds if seconds is not None else _until(_http_date(stated))
+    waits = [wait for wait in _resets(lower) if wait is not None]
+    return max(waits, default=None)
+
+
+def _resets(headers: Mapping[str, str]) -> Iterator[float | None]:
+    for name, value in headers.items():
+        if "ratelimit" not in name or "reset" not in name:
+            continue
+        remaining = headers.get(name.replace("reset", "remaining"))
+        if remaining is not None and _number(remaining) not in (0.0, None):
+            continue
+        yield _duration(value)
+
+
+_DURATION = re.compile(r"(?:(\d+)h)?(?:(\d+)m(?!s))?(?:([\d.]+)s)?(?:([\d.]+)ms)?")
+_EPOCH = 1_000_000_000
+
+
+def _duration(value: str) -> float | None:
+    number = _number(value)
+    if number is not None:
+        # A number this large is a point in time (seconds or milliseconds), not a wait.
+        if number > _EPOCH * 1000:
+            number /= 1000
+        return max(0.0, number - clock.now().timestamp()) if number > _EPOCH else number
+    match = _DURATION.fullmatch(value.strip())
+    if match and any(match.groups()):
+        hours, minutes, seconds, millis = (float(part or 0) for part in match.groups())
+        return hours * 3600 + minutes * 60 + seconds + millis / 1000
+    try:
+        return _until(datetime.fromisoformat(value.strip()))
+    except ValueError:
+        return None
+
+
+def _http_date(value: str) -> datetime | None:
+    try:
+        return parsedate_to_datetime(value)
+    except ValueError:
+        return None
+
+
+def _until(moment: datetime | None) -> float | None:
+    if moment is None or moment.tzinfo is None:
+        return None
+    return max(0.0, (moment - clock.now()).total_seconds())
+
+
+def _number(value: str | None) -> float | None:
+    try:
+        number = float(value) if value is not None else None
+    except ValueError:
+        return None
+    return number if number is not None and 0 <= number < float("inf") else None
+
+
+def _words_of(error: object) -> list[str]:
+    if not isinstance(error, Mapping):
+        return []
+    values: list[Any] = [error.get("type"), error.get("code"), error.get("status")]
+    inner = error.get("innererror")
+    if isinstance(inner, Mapping):
+        values.append(inner.get("code"))
+    return [str(value).lower() for value in values if value is not None]
+
+
+def _causes(problem: BaseException) -> Iterator[BaseException]:
+    seen: BaseException | None = problem
+    while seen is not None:
+        yield seen
+        seen = seen.__cause__ or seen.__context__

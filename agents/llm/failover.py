@@ -1,0 +1,66 @@
+"""Several models in a row: the next one answers where one could not (TURN-51).
+
+Per call, not per turn: every call starts at the first entry again. A fatal error stops the row,
+because the next model would be sent the same mistake; a refusal is an answer and ends it too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from agents.llm.base import Answer, ErrorKind, NoProvider, Provider, ProviderError, Request
+
+
+class Failover:
+    """Asks its members in order. `Answer.provider_key` says which one served."""
+
+    def __init__(self, first: Provider, others: Sequence[Callable[[], Provider]]) -> None:
+        self._first = first
+        self._others = tuple(others)
+
+    @property
+    def key(self) -> str:
+        """The key of the entry that is asked first."""
+        return self._first.key
+
+    @property
+    def vendor(self) -> str:
+        """The wire of the entry that is asked first."""
+        return self._first.vendor
+
+    @property
+    def model(self) -> str:
+        """The model that is asked first."""
+        return self._first.model
+
+    def complete(self, request: Request) -> Answer:
+        """Returns the first answer that one of them gives.
+
+        Raises the `ProviderError` of a single failure as it is; of several, one that tells them
+        all, of the kind and with the wait of the last.
+        """
+        failures: list[ProviderError] = []
+        for open_member in (lambda: self._first, *self._others):
+            try:
+                return open_member().complete(request)
+            except NoProvider as missing:
+                failures.append(ProviderError(ErrorKind.AUTH, missing.message))
+            except ProviderError as failure:
+                if not failure.kind.retryable:
+                    raise
+                failures.append(failure)
+        raise _summed(failures)
+
+
+def _summed(failures: Sequence[ProviderError]) -> ProviderError:
+    last = failures[-1]
+    if len(failures) == 1:
+        return last
+    told = " ".join(failure.message for failure in failures)
+    return ProviderError(
+        last.kind,
+        f"No model of the chain could answer. {told}",
+        last.retry_after,
+        status=last.status,
+        provider_key=last.provider_key,
+    )

@@ -1,0 +1,76 @@
+"""One seat: what it is for, what waits for it, what it did."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from django.db.models import Count, Q, Sum
+
+from agents.models.mail import Delivery
+from agents.models.turns import Turn
+from agents.queries import rows
+from agents.queries.budgets import seat_windows
+from agents.queries.rows import Row
+from crewlet.kernel import clock
+from crewlet.kernel.actors import Actor
+from crewlet.kernel.errors import NotFound
+from crewlet.kernel.nearest import nearest
+from orgs import epochs
+from orgs.epochs import Snapshot
+
+_WAITING_SHOWN = 10
+
+
+def seat_about(actor: Actor, handle: str) -> Row:
+    """Returns a seat's charter, waiting mail, budgets and the figures of seven days.
+
+    Raises `NotFound` with the nearest handles for an address that nobody has.
+    """
+    snapshot = epochs.active()
+    seat = snapshot.chart.seats.get(handle)
+    if seat is None:
+        near = nearest(handle, snapshot.chart.seats)
+        raise NotFound(
+            f"Nobody here has the handle '{handle}'." + (f" Did you mean {near}?" if near else ""),
+            field="handle",
+        )
+    seat_id = snapshot.seat_ids[handle]
+    chart = snapshot.chart
+    unit = chart.units[seat.unit] if seat.unit else None
+    waiting = Delivery.objects.filter(seat_id=seat_id)
+    return {
+        "about": {
+            "goal": seat.goal,
+            "backstory": seat.backstory,
+            "responsibilities": list(seat.responsibilities),
+            "guidelines": list(seat.behavioral_guidelines),
+            "unit": {"key": unit.key, "name": unit.name} if unit else None,
+            "managers": [_party(snapshot, name) for name in chart.managers(handle)],
+            "reports": [_party(snapshot, name) for name in chart.reports(handle)],
+            "project": seat.project or (unit.project if unit else "") or "",
+        },
+        "waiting": waiting.count(),
+        "waiting_rows": [
+            {"at": mail.event_ts, "title": mail.payload.get("summary", ""), "kind": mail.kind}
+            for mail in waiting.order_by("event_ts")[:_WAITING_SHOWN]
+        ],
+        "budget": seat_windows(snapshot, seat_id, clock.now()) if seat.is_agent else [],
+        "stats": _stats(handle),
+    }
+
+
+def _party(snapshot: Snapshot, handle: str) -> Row:
+    seat = snapshot.chart.seats[handle]
+    return rows.party(handle, seat.name, seat.kind)
+
+
+def _stats(handle: str) -> Row:
+    since = clock.now() - timedelta(days=7)
+    figures = Turn.objects.filter(seat__handle=handle, started_at__gte=since).aggregate(
+        turns_7d=Count("id"),
+        completed_7d=Count("id", filter=Q(outcome="completed")),
+        failed_7d=Count("id", filter=Q(outcome="failed")),
+        sent_back_7d=Count("id", filter=Q(iteration__gt=1)),
+        tokens_7d=Sum("tokens_in", default=0) + Sum("tokens_out", default=0),
+    )
+    return dict(figures)

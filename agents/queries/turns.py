@@ -1,0 +1,285 @@
+"""Turns: running, parked, recent, and one in full."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Count, Q
+from django.db.models.functions import TruncHour
+
+from agents.models.turns import Phase, Round, SteerNote, StopRequest, ToolCall, Turn
+from agents.queries import rows
+from agents.queries.rows import Row
+from crewlet.kernel.actors import Actor
+from crewlet.kernel.cursors import read_cursor, write_cursor
+from crewlet.kernel.errors import NotFound
+
+RUNNING = ("context", "phase")
+MAX_PAGE = 100
+
+
+def running_turns(actor: Actor) -> list[Row]:
+    """Returns the turns that run now, the longest running first."""
+    return rows.select("t.stage IN ('context', 'phase')", (), "ORDER BY t.started_at")
+
+
+def parked_turns(actor: Actor) -> list[Row]:
+    """Returns the turns that wait on a budget or a provider."""
+    return rows.select("t.stage = 'parked'", (), "ORDER BY t.started_at")
+
+
+def recent_turns(
+    actor: Actor,
+    *,
+    seat: str = "",
+    outcome: str = "",
+    stage: str = "",
+    item: str = "",
+    work_key: str = "",
+    conversation: str = "",
+    failed: bool | None = None,
+    cursor: str = "",
+    limit: int = 30,
+) -> Row:
+    """Returns a page of turns, newest first: `turns`, `next` (empty at the end) and `total`."""
+    filters = Q()
+    clauses, params = ["true"], []
+    for value, column, field in (
+        (seat, "s.handle", "seat__handle"),
+        (outcome, "t.outcome", "outcome"),
+        (stage, "t.stage", "stage"),
+        (item.upper(), "t.work_item_key", "work_item_key"),
+        (work_key, "t.work_key", "work_key"),
+        (conversation, "t.conversation", "conversation"),
+    ):
+        if value:
+            clauses.append(f"{column} = %s")
+            params.append(value)
+            filters &= Q(**{field: value})
+    if failed is not None:
+        clauses.append(f"t.outcome {'=' if failed else '<>'} 'failed'")
+        filters &= Q(outcome="failed") if failed else ~Q(outcome="failed")
+    total = Turn.objects.filter(filters).count()
+    if cursor:
+        clauses.append("(t.started_at, t.id) < (%s, %s)")
+        params.extend(read_cursor(cursor))
+    limit = max(1, min(limit, MAX_PAGE))
+    found = rows.select(
+        " AND ".join(clauses),
+        [*params, limit + 1],
+        "ORDER BY t.started_at DESC, t.id DESC LIMIT %s",
+    )
+    page = found[:limit]
+    following = ""
+    if len(found) > limit:
+        following = write_cursor(page[-1]["started_at"], page[-1]["id"])
+    return {"turns": page, "next": following, "total": total}
+
+
+def turns_of_item(actor: Actor, key: str) -> list[Row]:
+    """Returns the newest 50 turns that are charged to an item, oldest of them first."""
+    found = rows.select("t.work_item_key = %s", (key,), "ORDER BY t.started_at DESC LIMIT 50")
+    return found[::-1]
+
+
+def live_of_items(keys: Iterable[str]) -> dict[str, Row]:
+    """Returns what runs on each of these items now."""
+    wanted = sorted(set(keys))
+    if not wanted:
+        return {}
+    found = rows.select(
+        "t.stage IN ('context', 'phase') AND t.work_item_key = ANY(%s)", (wanted,), ""
+    )
+    return {
+        row["work_item"]: {
+            "turn_id": row["id"],
+            "who": row["seat"],
+            "text": progress_words(row).capitalize(),
+            "secs": row["secs"],
+        }
+        for row in found
+    }
+
+
+def progress_words(row: Row) -> str:
+    """Returns where a turn stands: `execute, round 3 of 24`."""
+    if row["stage"] == "context" or not row["phase"]:
+        return "reading the situation"
+    if not row["round"]:
+        return str(row["phase"])
+    return f"{row['phase']}, round {row['round']} of {row['max_rounds']}"
+
+
+def turn_detail(actor: Actor, turn_id: UUID | str) -> Row:
+    """Returns one turn with its phases, rounds, calls, prompts and notes."""
+    try:
+        wanted = UUID(str(turn_id))
+    except ValueError as error:
+        raise NotFound(f"There is no turn '{turn_id}'.") from error
+    turn = Turn.objects.filter(id=wanted).first()
+    if turn is None:
+        raise NotFound(f"There is no turn '{turn_id}'.")
+    (row,) = rows.select("t.id = %s", (wanted,), "")
+    notes = list(SteerNote.objects.filter(turn=turn).order_by("at"))
+    stop = StopRequest.objects.filter(turn=turn).first()
+    phases = _phases(turn, notes)
+    reads = [r for phase in phases for r in phase.pop("_cache_reads") if r is not None]
+    return row | {
+        "trigger": _trigger(turn),
+        "constituents": turn.constituents,
+        "reply_kind": turn.reply_kind,
+        "reply_surface": turn.reply_surface,
+        "result": turn.result,
+        "correction": turn.correction,
+        "cache_read": sum(reads) if reads else None,
+        "node_lost": turn.node_lost,
+        "epoch": turn.epoch,
+        "depth": turn.depth,
+        "stop_request": stop and {"by": stop.by, "at": stop.at, "reason": stop.reason},
+        "notes": [_note(note) for note in notes],
+        "phases": phases,
+        "attempts": [
+            {"id": str(other.id), "attempt": other.attempt, "outcome": other.outcome or None}
+            for other in Turn.objects.filter(work_key=turn.work_key).order_by("started_at")
+        ],
+    }
+
+
+def _trigger(turn: Turn) -> Row:
+    trigger = turn.trigger
+    sender = trigger.get("sender") or {}
+    by = None
+    if sender.get("handle"):
+        by = rows.authors([sender["handle"]])[sender["handle"]]
+    return {
+        "text": trigger.get("text", ""),
+        "summary": trigger.get("summary", ""),
+        "kind": trigger.get("type", ""),
+        "by": by,
+        "at": trigger.get("timestamp"),
+        "url": rows.item(turn.work_item_key, "")["url"] if turn.work_item_key else "",
+    }
+
+
+def _note(note: SteerNote) -> Row:
+    return {
+        "by": note.by,
+        "at": note.at,
+        "note": note.note,
+        "state": note.state,
+        "phase": note.phase,
+        "iteration": note.iteration,
+        "round": note.round,
+    }
+
+
+def _phases(turn: Turn, notes: list[SteerNote]) -> list[Row]:
+    phases = list(Phase.objects.filter(turn=turn).order_by("started_at"))
+    rounds: dict[UUID, list[Round]] = defaultdict(list)
+    for found in Round.objects.filter(phase__in=phases).defer("answer").order_by("n"):
+        rounds[found.phase_id].append(found)
+    calls: dict[UUID, list[ToolCall]] = defaultdict(list)
+    for call in ToolCall.objects.filter(round__phase__in=phases).order_by("ord"):
+        calls[call.round_id].append(call)
+    steered = defaultdict(list)
+    for note in notes:
+        steered[(note.phase, note.iteration, note.round)].append(_note(note))
+    corrections = dict(turn.iterations.values_list("n", "engine_correction"))
+    return [
+        _phase_row(phase, rounds[phase.id], calls, steered)
+        | {"engine_correction": corrections.get(phase.iteration, "")}
+        for phase in phases
+    ]
+
+
+def _phase_row(
+    phase: Phase,
+    rounds: list[Round],
+    calls: dict[UUID, list[ToolCall]],
+    steered: dict[Any, list[Row]],
+) -> Row:
+    submission = phase.submission if isinstance(phase.submission, dict) else None
+    return {
+        "id": str(phase.id),
+        "phase": phase.phase,
+        "iteration": phase.iteration,
+        "status": phase.status,
+        "model": phase.model,
+        "provider_key": phase.provider_key,
+        "started_at": phase.started_at,
+        "ended_at": phase.ended_at,
+        "max_rounds": phase.max_rounds,
+        "rescued": phase.rescued,
+        "error_kind": phase.error_kind,
+        "error": phase.error,
+        "submission": submission,
+        "system": phase.system,
+        "system_outline": phase.system_outline,
+        "user": phase.user,
+        "user_outline": phase.user_outline,
+        "tools": phase.tools,
+        "tokens_in": sum(r.tokens_in for r in rounds),
+        "tokens_out": sum(r.tokens_out for r in rounds),
+        "verdict": submission if phase.phase == "review" else None,
+        "rounds": [
+            _round_row(r, calls[r.id], steered[(phase.phase, phase.iteration, r.n)]) for r in rounds
+        ],
+        "_cache_reads": [r.cache_read for r in rounds],
+    }
+
+
+def _round_row(found: Round, calls: list[ToolCall], steer: list[Row]) -> Row:
+    return {
+        "n": found.n,
+        "started_at": found.started_at,
+        "ms": found.ms,
+        "stop_reason": found.stop_reason,
+        "reasoning": found.reasoning,
+        "content": found.content,
+        "declined": found.declined,
+        "tokens_in": found.tokens_in,
+        "tokens_out": found.tokens_out,
+        "note": found.note,
+        "steer": steer,
+        "calls": [
+            {
+                "ord": call.ord,
+                "name": call.name,
+                "server": call.server,
+                "args": call.args,
+                "args_text": call.args_text,
+                "status": call.status,
+                "ok": call.ok,
+                "result": call.result,
+                "refs": call.refs,
+                "ms": call.ms,
+                "started_at": call.started_at,
+            }
+            for call in calls
+        ],
+    }
+
+
+def turn_hours(actor: Actor, now: datetime) -> list[Row]:
+    """Returns the last 24 hours of ended turns, oldest hour first."""
+    since = now.replace(minute=0, second=0, microsecond=0) - timedelta(hours=23)
+    found = (
+        Turn.objects.filter(ended_at__gte=since)
+        .annotate(hour=TruncHour("ended_at"))
+        .values("hour")
+        .annotate(
+            failed=Count("id", filter=Q(outcome="failed")),
+            sent_back=Count("id", filter=Q(iteration__gt=1) & ~Q(outcome="failed")),
+            completed=Count("id", filter=~Q(outcome="failed") & Q(iteration=1)),
+        )
+    )
+    by_hour = {entry["hour"]: entry for entry in found}
+    empty = {"completed": 0, "sent_back": 0, "failed": 0}
+    hours = [since + timedelta(hours=n) for n in range(24)]
+    return [
+        {"at": hour} | {name: by_hour.get(hour, empty)[name] for name in empty} for hour in hours
+    ]

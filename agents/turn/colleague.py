@@ -1,0 +1,283 @@
+"""Asks between agent seats: one ask, one answer, then the channel is closed.
+
+The answer is carried by the engine when the target's turn is settled, so an ask cannot end in
+silence: a failed turn answers with the reason, and a channel that nobody answers is swept.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any, Final
+from uuid import UUID
+
+from django.db import connection
+
+from agents.mail.post import Mail, WorkRef, post
+from agents.mail.triggers import TriggerKind, register
+from agents.turn.record import TurnHead
+from agents.turn.rows import as_json
+from crewlet.kernel import clock
+from crewlet.kernel.actors import Actor
+from crewlet.kernel.errors import Conflict, Invalid
+from crewlet.kernel.events import EventType, publish
+from crewlet.kernel.ids import new_id
+
+ASK: Final = "a2a_ask"
+ANSWER: Final = "a2a_answer"
+FAILED: Final = "turn_failed"
+SOURCE: Final = "a2a"
+IDLE: Final = timedelta(hours=1)
+KEPT: Final = timedelta(days=7)
+LINE: Final = 120
+
+_OPEN = """
+INSERT INTO agents_a2achannel
+    (id, requester_id, target_id, state, work_item, request_turn, opened_at)
+VALUES (%s, %s, %s, 'open', %s, %s, %s)
+"""
+
+_MESSAGE = """
+INSERT INTO agents_a2amessage (id, channel_id, kind, author_id, body, at)
+VALUES (%s, %s, %s, %s, %s, %s)
+"""
+
+
+def register_kinds() -> None:
+    """Registers the letters that this module and a failed turn send."""
+    for name, title, owed in (
+        (ASK, "A colleague asks", ("engine", "")),
+        (ANSWER, "A colleague answers", ("none", "")),
+        (FAILED, "A turn failed", ("none", "")),
+    ):
+        register(
+            TriggerKind(
+                name,
+                title,
+                owes=lambda _payload, owed=owed: owed,  # type: ignore[misc]
+                render=lambda payload: str(payload.get("text", "")),
+            )
+        )
+
+
+def open_channel(
+    actor: Actor, target_id: UUID, target_handle: str, brief: str, work_item: WorkRef | None = None
+) -> UUID:
+    """Asks a colleague in the caller's transaction and wakes them; returns the channel.
+
+    The ask is one level deeper than the asker's own turn, and carries the item it is charged to.
+    Raises Invalid for an empty brief and for an ask to oneself.
+    """
+    if actor.seat_id is None or actor.handle is None:
+        raise Invalid("Only a seat can ask a colleague; people write on an item.", field="target")
+    if actor.seat_id == target_id:
+        raise Invalid("That is your own seat. Ask somebody else, or decide.", field="target")
+    if not brief.strip():
+        raise Invalid("The brief is empty. Say what you need to know and why.", field="brief")
+    channel, now, turn = new_id(), clock.now(), actor.turn
+    item = work_item.as_json() if work_item else None
+    _run(_OPEN, (channel, actor.seat_id, target_id, as_json(item), turn and turn.turn_id, now))
+    _run(_MESSAGE, (new_id(), channel, "ask", actor.seat_id, brief, now))
+    post(
+        target_id,
+        Mail(
+            event_id=channel,
+            kind=ASK,
+            source=SOURCE,
+            batch_key=f"event:{channel}",
+            conversation="a2a:" + ":".join(sorted((actor.handle, target_handle))),
+            ts=now,
+            payload={
+                "summary": f"{actor.name} asks: {_line(brief)}",
+                "sender": {"handle": actor.handle, "name": actor.name, "kind": "agent"},
+                "text": _letter(actor.name, actor.handle, "a colleague asks you", brief),
+                "channel": str(channel),
+            },
+            reply_kind="engine",
+            depth=(turn.depth if turn else 0) + 1,
+            chain=(*(turn.chain if turn else ()), actor.handle),
+            work_item=_asked_by(work_item),
+            parent_turn=turn.turn_id if turn else None,
+            agent_caused=True,
+        ),
+    )
+    publish(
+        EventType.A2A_CHANNEL_OPENED,
+        summary=f"{actor.name} asked @{target_handle}: {_line(brief)}",
+        actor=actor.handle,
+        seat_id=actor.seat_id,
+        turn_id=turn.turn_id if turn else None,
+        payload={"channel": str(channel), "target": target_handle},
+        topics=("agents",),
+    )
+    return channel
+
+
+def _asked_by(item: WorkRef | None) -> WorkRef | None:
+    if item is None:
+        return None
+    return WorkRef(item.backend, item.id, item.key, item.project, basis="asked_by")
+
+
+_ANSWER = """
+UPDATE agents_a2achannel SET state = 'answered', target_turn = %s, closed_at = %s
+WHERE id = %s AND state = 'open' RETURNING requester_id, request_turn, opened_at, work_item
+"""
+
+
+def answer(head: TurnHead, handle: str, name: str, text: str) -> bool:
+    """Posts a turn's answer to every ask it was woken by, and closes those channels.
+
+    Runs in the settling transaction. Returns whether anybody was told; a channel that was swept
+    meanwhile is closed and stays so.
+    """
+    told = False
+    for constituent in head.constituents:
+        channel = constituent.get("payload", {}).get("channel")
+        if constituent.get("kind") == ASK and channel:
+            told |= _answer_one(UUID(channel), head, handle, name, text)
+    return told
+
+
+def _answer_one(channel: UUID, head: TurnHead, handle: str, name: str, text: str) -> bool:
+    now = clock.now()
+    with connection.cursor() as cursor:
+        cursor.execute(_ANSWER, (head.id, now, channel))
+        row = cursor.fetchone()
+    if row is None:
+        return False
+    body = text.strip() or "I have nothing to add."
+    _run(_MESSAGE, (new_id(), channel, "answer", head.seat_id, body, now))
+    _wake_asker(
+        row[0], channel, handle, name, body=body, summary=f"{name} answers: {_line(body)}",
+        depth=max(0, head.depth - 1), parent=head.id, now=now,
+    )  # fmt: skip
+    for kind, summary in (
+        (EventType.A2A_MESSAGE_SENT, f"{name} answered: {_line(body)}"),
+        (EventType.A2A_CHANNEL_CLOSED, f"{name} answered a colleague"),
+    ):
+        publish(
+            kind,
+            summary=summary,
+            actor=handle,
+            seat_id=head.seat_id,
+            turn_id=head.id,
+            payload={"channel": str(channel), "duration_ms": _ms(row[2], now)},
+            topics=("agents",),
+        )
+    return True
+
+
+def _wake_asker(
+    requester: UUID, channel: UUID, handle: str, name: str, *, body: str, summary: str,
+    depth: int, parent: UUID | None, now: datetime,
+) -> None:  # fmt: skip
+    event_id = new_id()
+    post(
+        requester,
+        Mail(
+            event_id=event_id,
+            kind=ANSWER,
+            source=SOURCE,
+            batch_key=f"event:{event_id}",
+            conversation=f"a2a:{channel}",
+            ts=now,
+            payload={
+                "summary": summary,
+                "sender": {"handle": handle, "name": name, "kind": "agent"},
+                "text": _letter(name, handle, "the answer to your ask", body),
+                "channel": str(channel),
+            },
+            reply_kind="none",
+            depth=depth,
+            parent_turn=parent,
+            agent_caused=True,
+        ),
+    )
+
+
+def refuse_second(channel: UUID) -> None:
+    """Raises Conflict naming a channel that has had its answer."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT state FROM agents_a2achannel WHERE id = %s", (channel,))
+        row = cursor.fetchone()
+    if row is not None and row[0] != "open":
+        raise Conflict(f"Channel {channel} is closed: an ask has one answer. Ask anew instead.")
+
+
+_STALE = """
+SELECT c.id, c.requester_id, c.opened_at, s.handle, s.name, c.work_item
+FROM agents_a2achannel c
+JOIN orgs_seat s ON s.id = c.target_id
+LEFT JOIN LATERAL (
+    SELECT min(t.started_at) AS began,
+           bool_or(t.stage <> 'done') AS runs
+    FROM agents_turn t
+    WHERE t.seat_id = c.target_id AND t.constituents @> jsonb_build_array(
+        jsonb_build_object('event_id', c.id::text))
+) t ON true
+LEFT JOIN agents_delivery d ON d.seat_id = c.target_id AND d.event_id = c.id
+WHERE c.state = 'open' AND (
+    t.began < %(limit)s OR (t.began IS NULL AND d.seq IS NULL AND c.opened_at < %(limit)s)
+)
+ORDER BY c.id LIMIT 100 FOR UPDATE OF c SKIP LOCKED
+"""
+
+_EXPIRE = "UPDATE agents_a2achannel SET state = 'expired', closed_at = %s WHERE id = %s"
+_FORGET = "DELETE FROM agents_a2achannel WHERE closed_at < %s"
+_FORGET_MESSAGES = """
+DELETE FROM agents_a2amessage m USING agents_a2achannel c
+WHERE c.id = m.channel_id AND c.closed_at < %s
+"""
+
+
+def sweep_channels(now: datetime) -> int:
+    """Closes asks without an answer an hour after the target began, and tells the asker.
+
+    An ask that still waits in the target's mailbox is not overdue. Closed channels are deleted
+    after seven days. Runs in the caller's transaction; returns how many it closed.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_STALE, {"limit": now - IDLE})
+        stale = cursor.fetchall()
+        for channel, *_ in stale:
+            cursor.execute(_EXPIRE, (now, channel))
+        cursor.execute(_FORGET_MESSAGES, (now - KEPT,))
+        cursor.execute(_FORGET, (now - KEPT,))
+    for channel, requester, opened_at, handle, name, _item in stale:
+        body = (
+            f"{name} has not answered within an hour, and the ask is closed. Go on without it, "
+            "ask anew with a narrower question, or ask somebody else."
+        )
+        _wake_asker(
+            requester, channel, handle, name, body=body, summary=f"No answer from {name}",
+            depth=0, parent=None, now=now,
+        )  # fmt: skip
+        publish(
+            EventType.A2A_CHANNEL_CLOSED,
+            summary=f"{name} did not answer a colleague in time",
+            actor="engine:sweep",
+            seat_id=requester,
+            failed=True,
+            payload={"channel": str(channel), "duration_ms": _ms(opened_at, now)},
+            topics=("agents",),
+        )
+    return len(stale)
+
+
+def _run(sql: str, params: tuple[Any, ...]) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(sql, params)
+
+
+def _ms(since: datetime, now: datetime) -> int:
+    return round((now - since).total_seconds() * 1000)
+
+
+def _line(text: str) -> str:
+    line = text.strip().splitlines()[0] if text.strip() else ""
+    return line if len(line) <= LINE else f"{line[: LINE - 1]}…"
+
+
+def _letter(name: str, handle: str, reason: str, body: str) -> str:
+    quoted = "\n".join(f"> {line}" for line in body.strip().splitlines())
+    return f"From: {name} (@{handle}, agent)\nReason: {reason}\n\n{quoted}"

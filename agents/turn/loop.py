@@ -1,0 +1,312 @@
+"""The tool loop: one model answer, then its calls, until a phase has submitted.
+
+Eight steps: (1) fence and stop; (2) messages and the tools as shown; (3) ask the model; (4) record
+the answer and charge it; (5) an unfinished answer or a refusal ends the phase; (6) no call: say so
+again, or rescue; (7) the calls in order, each with its row before its effect; (8) their results go
+back in the next request.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+
+from agents.budgets.charge import Charge, charge
+from agents.budgets.windows import Refusal, limits_for
+from agents.llm import chain
+from agents.llm.base import (
+    Answer,
+    ErrorKind,
+    NoProvider,
+    ProviderError,
+    Request,
+    ToolCallPart,
+    ToolSchema,
+)
+from agents.tools.run_call import CallResult, run_call
+from agents.turn import outcome, resume, words
+from agents.turn.coast import coast, step
+from agents.turn.machine import (
+    Ask,
+    Broke,
+    BudgetRefused,
+    PhaseName,
+    Position,
+    ProviderDown,
+    RunCall,
+    State,
+    StopAsked,
+    due,
+)
+from agents.turn.opids import operation_id
+from agents.turn.phases import execute, review
+from agents.turn.record import CallRecord, Effect, PhaseRecord, RoundRecord
+from agents.turn.rows import clean as storable
+from agents.turn.running import Running
+from crewlet.kernel import clock, db
+from crewlet.kernel.events import EventType
+from crewlet.kernel.failpoints import failpoint
+from crewlet.kernel.ids import new_id
+from crewlet.kernel.redact import clean
+
+OPEN: Final = {PhaseName.EXECUTE: execute.open_phase, PhaseName.REVIEW: review.open_phase}
+BACKOFF_CAP: Final = 60.0
+RETRY_AFTER_CAP: Final = 3600.0
+
+
+def ask(running: Running, state: State, command: Ask) -> State:
+    """Asks for one answer and records it; parks when no model can be asked."""
+    stopped = stop_asked(running, state)
+    if stopped is not None:
+        return stopped
+    running.journal.prove()
+    phase = _phase(running, command)
+    try:
+        provider = chain.provider_for(running.snapshot, running.handle, command.phase.value)
+        request = _request(running, phase)
+        running.live.asking(phase, command.round)
+        db.release()
+        began, started = clock.now(), clock.monotonic()
+        answer = provider.complete(request)
+    except NoProvider as missing:
+        return _down(running, state, missing.message, "no_provider", None)
+    except ProviderError as error:
+        return _failed_call(running, state, error)
+    failpoint("answer.received")
+    ms = round((clock.monotonic() - started) * 1000)
+    item = RoundRecord(new_id(), command.round, answer, began, ms)
+    item.calls = _calls(running, phase, answer)
+    phase.rounds.append(item)
+    phase.provider_key, phase.model = answer.provider_key, answer.model
+    return _take(running, state, phase, item)
+
+
+def stop_asked(running: Running, state: State) -> State | None:
+    """Ends the turn when a person asked for it; None goes on."""
+    wish = running.host.should_stop()
+    if wish is None:
+        return None
+    return step(running, state, StopAsked(wish.by, wish.reason))
+
+
+def _phase(running: Running, command: Ask) -> PhaseRecord:
+    known = running.record.phase(command.phase, command.iteration)
+    if known is not None:
+        return known
+    phase = OPEN[command.phase](running, command)
+    running.record.phases.append(phase)
+    failpoint("context.built")
+    _tell_start(running, phase)
+    return phase
+
+
+def _tell_start(running: Running, phase: PhaseRecord) -> None:
+    """Says with the phase's first answer what was asked of the model, in bytes."""
+    running.journal.tell(
+        EventType.AGENT_PHASE_STARTED,
+        f"{running.seat.name} began to {phase.phase.value}",
+        payload={
+            "phase": phase.phase.value,
+            "iteration": phase.iteration,
+            "max_rounds": phase.max_rounds,
+            "started_at": phase.started_at.isoformat(),
+            "system_bytes": len(phase.system.encode()),
+            "user_bytes": len(phase.user.encode()),
+            "tools": len(phase.tools),
+        },
+    )
+
+
+def _request(running: Running, phase: PhaseRecord) -> Request:
+    return Request(
+        system=phase.system,
+        messages=resume.conversation(phase),
+        tools=tuple(ToolSchema(**tool) for tool in phase.tools),
+        max_tokens=0,
+        stream=True,
+        on_delta=running.live.delta,
+        timeout=0.0,
+    )
+
+
+def _calls(running: Running, phase: PhaseRecord, answer: Answer) -> list[CallRecord]:
+    """Makes the rows of an answer's calls; what cannot be run has its result at once."""
+    before = list(running.record.calls())
+    made: list[CallRecord] = []
+    for order, part in enumerate(answer.calls):
+        call = _call(running, phase, order, part, [*before, *made])
+        made.append(call)
+    return made
+
+
+def _call(
+    running: Running,
+    phase: PhaseRecord,
+    order: int,
+    part: ToolCallPart,
+    earlier: list[CallRecord],
+) -> CallRecord:
+    call = CallRecord(new_id(), order, part.id, part.name, part.arguments, part.arguments_text)
+    tool = running.tool(part.name) if phase.phase is PhaseName.EXECUTE else None
+    if part.name == words.TERMINATOR[phase.phase]:
+        call.origin, call.read_only = "control", "no"
+    elif tool is not None:
+        call.origin = "builtin" if tool.action else "mcp"
+        call.server = "" if tool.source == "builtin" else tool.source.removeprefix("mcp:")
+        call.read_only, call.surface = tool.read_only, tool.surface or ""
+        call.op_id = operation_id(running.record.head.work_key, part.name, part.arguments, earlier)
+    else:
+        call.origin = "unknown"
+        finish(call, CallResult(ok=False, text=words.UNKNOWN_TOOL.format(name=part.name)))
+    if part.arguments is None and not call.done:
+        finish(call, CallResult(ok=False, text=f"{part.name} was not run. {part.error}"))
+    return call
+
+
+def finish(call: CallRecord, result: CallResult, ms: int | None = None) -> None:
+    """Gives a call its result; what is stored and what the model reads are one text."""
+    call.status, call.ok, call.result = "done", result.ok, storable(result.text)
+    call.refs, call.ms = tuple(result.refs), ms
+
+
+def _take(running: Running, state: State, phase: PhaseRecord, item: RoundRecord) -> State:
+    """Folds an answer as far as it goes without an effect, and commits all of it at once."""
+    state = step(running, state, resume.answered(item))
+    if not item.answer.calls:
+        phase.declined += 1
+        if state.position is Position.ASKING and state.callless > 0:
+            item.note = words.corrective(phase.phase)
+    state = coast(running, state, fresh=item)
+    running.journal.answered(phase, item)
+    if state.position is Position.ENDED:
+        failpoint("settle.before")
+    refusal: Refusal | None = None
+    with running.journal.write() as cursor:
+        if state.position is Position.ENDED:
+            outcome.settle(running, state, cursor)
+        refusal = charge(
+            cursor,
+            _charge_of(running, phase, item),
+            limits=limits_for(running.record.head.seat_id, running.snapshot),
+            tz=running.snapshot.timezone,
+            now=clock.now(),
+        )
+        if refusal is not None and state.position is not Position.ENDED:
+            state = step(running, state, BudgetRefused(refusal.resets_at, refusal.message))
+            outcome.park(running, state, cursor, refusal.message, refusal.payload())
+    failpoint("answer.recorded")
+    outcome.fire_marks(running)
+    running.live.answered(item)
+    return state
+
+
+def _charge_of(running: Running, phase: PhaseRecord, item: RoundRecord) -> Charge:
+    answer = item.answer
+    return Charge(
+        seat_id=running.record.head.seat_id,
+        who=running.handle,
+        turn_id=running.record.head.id,
+        phase=phase.phase.value,
+        usage=answer.usage,
+        model=answer.model,
+        provider_entry=answer.provider_key,
+    )
+
+
+def _failed_call(running: Running, state: State, error: ProviderError) -> State:
+    message = clean(error.message)
+    if error.kind is ErrorKind.FATAL:
+        return step(running, state, Broke("fatal", message, final=True))
+    return _down(running, state, message, error.kind.value, error.retry_after)
+
+
+def _down(
+    running: Running, state: State, message: str, kind: str, retry_after: float | None
+) -> State:
+    """Parks until the model may answer again: as long as the vendor says, else growing pauses."""
+    detail = running.detail_for(state, message)
+    pause = min(BACKOFF_CAP, 2.0 ** (detail["tries"] - 1))
+    if retry_after is not None:
+        pause = max(1.0, min(RETRY_AFTER_CAP, retry_after))
+    until = clock.now() + timedelta(seconds=pause)
+    running.detail = detail
+    running.journal.tell(
+        EventType.LLM_UNAVAILABLE,
+        f"No model could be asked: {message}"[:300],
+        failed=True,
+        payload={"error_kind": kind, "last_error": message, "retry_at": until.isoformat()},
+    )
+    return step(running, state, ProviderDown(until, message))
+
+
+# --- calls ---------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class CallPen:
+    """What a call of ours is written with: its operation id, the fence, and the landing."""
+
+    running: Running
+    call: CallRecord
+    started: float
+    op_id: str = ""
+    scope: str = ""
+    landed: bool = False
+
+    def fence(self) -> None:
+        self.running.journal.fence()
+
+    def land(self, result: CallResult) -> None:
+        finish(self.call, result, round((clock.monotonic() - self.started) * 1000))
+        self.running.journal.land(self.call)
+        self.landed = True
+
+
+def run(running: Running, state: State, command: RunCall) -> State:
+    """Runs the call that is due and folds its result.
+
+    An action of ours lands with its result in one commit; the result of a read rides with the next
+    write, since it may be read again; a call into another system is recorded at once.
+    """
+    call = resume.current_call(running.record, state)
+    if call.effect is not Effect.READ:
+        stopped = stop_asked(running, state)
+        if stopped is not None:
+            return stopped
+    if call.id == running.ambiguous:
+        running.ambiguous = None
+        finish(call, CallResult(ok=False, text=words.NOT_OBSERVED))
+        running.journal.resulted(call)
+    else:
+        _perform(running, call)
+    fact = due(resume.called(call), "the result of the call")
+    state = coast(running, step(running, state, fact))
+    if running.marks:
+        running.journal.commit()
+        outcome.fire_marks(running)
+    return state
+
+
+def _perform(running: Running, call: CallRecord) -> None:
+    tool = running.tool(call.name)
+    part = ToolCallPart(call.call_id, call.name, call.args, call.args_text)
+    failpoint("call.before")
+    call.started_at = clock.now()
+    pen = CallPen(running, call, clock.monotonic(), call.op_id, running.journal.scope)
+    if call.effect is Effect.OUTSIDE:
+        running.journal.prove(always=True)
+        running.live.calling(call)
+        db.release()
+    if tool is None:
+        result = CallResult(ok=False, text=words.UNKNOWN_TOOL.format(name=call.name))
+    else:
+        result = run_call(tool, part, running.actor, pen)
+    if not pen.landed:
+        finish(call, result, round((clock.monotonic() - pen.started) * 1000))
+        running.journal.resulted(call)
+        if call.effect is Effect.OUTSIDE:
+            failpoint("call.effect")
+            running.journal.commit()
+    failpoint("call.recorded")
+    running.live.called(call)

@@ -1,0 +1,588 @@
+"""The turn as a pure machine: a state and a fact give the next state and what to do now.
+
+No Django, no clock, no database. The engine performs the commands and reports facts; a turn that
+is taken over folds its journalled facts through the same rules, so a resumed turn cannot behave
+differently from one that never stopped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+class Impossible(Exception):
+    """The machine was told a fact that its state has no rule for: a defect of the caller."""
+
+
+def due(value: T | None, what: str) -> T:
+    """Returns what must be there by now; raises Impossible naming it when it is not."""
+    if value is None:
+        raise Impossible(f"{what} is missing where the turn stands.")
+    return value
+
+
+class Position(StrEnum):
+    """Where a turn stands.
+
+    | position | means                                               | leaves by                      |
+    |----------|-----------------------------------------------------|--------------------------------|
+    | opening  | the row exists, nothing was checked                  | Opened, StopAsked, Broke       |
+    | asking   | the current phase wants a model answer               | Answered, ProviderDown, BudgetRefused, StopAsked, Broke |
+    | calling  | the last answer's calls run, one by one, in order    | Called, BudgetRefused, StopAsked, Broke |
+    | checking | work was submitted; the engine compares it with the record | Checked, BudgetRefused, StopAsked, Broke |
+    | weighing | the reviewer has spoken or ran out of rounds         | Weighed, BudgetRefused, StopAsked, Broke |
+    | looping  | another iteration is due; this one is to be closed   | LoopedBack, BudgetRefused, StopAsked, Broke |
+    | parked   | a budget or a provider has no room; the rows wait    | Resumed                        |
+    | ended    | an outcome is settled; nothing may follow            | nobody                         |
+    """  # noqa: E501 - a table row is one line
+
+    OPENING = "opening"
+    ASKING = "asking"
+    CALLING = "calling"
+    CHECKING = "checking"
+    WEIGHING = "weighing"
+    LOOPING = "looping"
+    PARKED = "parked"
+    ENDED = "ended"
+
+
+class PhaseName(StrEnum):
+    """Which model pass is running: the executor does the work, the reviewer judges it."""
+
+    EXECUTE = "execute"
+    REVIEW = "review"
+
+
+class Outcome(StrEnum):
+    """How a turn ended.
+
+    | outcome   | means                                                                |
+    |-----------|----------------------------------------------------------------------|
+    | completed | the reviewer said done and the record agrees                          |
+    | failed    | it ended for a reason of its own, named by `error_kind`               |
+    | skipped   | nobody asked for anything and nothing was done                        |
+    | stopped   | a person stopped it                                                   |
+    """
+
+    COMPLETED = "completed"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+    STOPPED = "stopped"
+
+
+UNFINISHED_STOPS = frozenset({"max_tokens", "context_exceeded", "paused"})
+GUARDS = frozenset({"stall", "max_iter", "depth_cap", "scheduled_timeout", "unhandled_exception"})
+
+NO_REVIEW = "The reviewer gave no verdict within its rounds, so the work goes round once more."
+OVERTURNED = (
+    "The reviewer found the work done, but whoever asked has received nothing: no successful call "
+    "of this turn landed where they asked. Answer them there, then submit again."
+)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The ceilings of one turn (calls are model answers)."""
+
+    iterations: int = 3
+    executor_rounds: int = 24
+    reviewer_rounds: int = 4
+    re_asks: int = 2
+    depth: int = 3
+
+    def rounds(self, phase: PhaseName) -> int:
+        return self.executor_rounds if phase is PhaseName.EXECUTE else self.reviewer_rounds
+
+
+@dataclass(frozen=True)
+class End:
+    """The settled result of a turn."""
+
+    outcome: Outcome
+    error_kind: str = ""
+    error: str = ""
+    decision: str = ""
+
+    @property
+    def guard(self) -> str:
+        """The name of the guard that ended the turn, empty when none did."""
+        return self.error_kind if self.error_kind in GUARDS else ""
+
+
+@dataclass(frozen=True)
+class State:
+    """Everything the rules need to know about one turn."""
+
+    reply_kind: str
+    limits: Limits = field(default_factory=Limits)
+    position: Position = Position.OPENING
+    phase: PhaseName = PhaseName.EXECUTE
+    iteration: int = 1
+    answers: int = 0
+    rounds: int = 0
+    callless: int = 0
+    calls: int = 0
+    next_call: int = 0
+    submitted: bool = False
+    rescued: bool = False
+    notes: str = ""
+    correction: str = ""
+    hashes: tuple[str, ...] = ()
+    parked_from: Position | None = None
+    park_reason: str = ""
+    wake_at: datetime | None = None
+    release: str = ""
+    end: End | None = None
+
+
+# --- facts ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Opened:
+    """The turn's row was read: how deep in a chain of asks it stands."""
+
+    depth: int = 0
+
+
+@dataclass(frozen=True)
+class Answered:
+    """A model answer is journalled: why it stopped and how many calls it asks for."""
+
+    stop: str
+    calls: int
+    explanation: str = ""
+
+
+@dataclass(frozen=True)
+class Called:
+    """Call number `order` of the last answer has its result; `submitted` ends the phase."""
+
+    order: int
+    submitted: bool = False
+
+
+@dataclass(frozen=True)
+class Checked:
+    """The engine compared a submission with the record: `review`, `correct` or `skip`."""
+
+    result: str
+    correction: str = ""
+
+
+@dataclass(frozen=True)
+class Weighed:
+    """A verdict with what the record says about it.
+
+    `decision` is empty when the reviewer never submitted. `reached` tells whether a call of this
+    turn landed where the asker waits.
+    """
+
+    decision: str
+    notes: str
+    artifact_hash: str
+    reached: bool
+
+
+@dataclass(frozen=True)
+class LoopedBack:
+    """The iteration's record is stored and the next one may open."""
+
+
+@dataclass(frozen=True)
+class BudgetRefused:
+    """A token window has no room; it will have at `until`."""
+
+    until: datetime
+    message: str = ""
+
+
+@dataclass(frozen=True)
+class ProviderDown:
+    """Every model of the chain is down or cooling; try again at `until`."""
+
+    until: datetime
+    message: str = ""
+
+
+@dataclass(frozen=True)
+class Resumed:
+    """A parked turn was taken up again."""
+
+
+@dataclass(frozen=True)
+class StopAsked:
+    """A person stopped the turn."""
+
+    by: str
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Broke:
+    """Something unexpected happened. `final` breaks settle even when nothing was answered yet."""
+
+    error_kind: str
+    message: str
+    final: bool = False
+
+
+Fact = (
+    Opened
+    | Answered
+    | Called
+    | Checked
+    | Weighed
+    | LoopedBack
+    | BudgetRefused
+    | ProviderDown
+    | Resumed
+    | StopAsked
+    | Broke
+)
+
+
+# --- commands ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Open:
+    """Check what a turn may be started for."""
+
+
+@dataclass(frozen=True)
+class Ask:
+    """Ask the phase's model for answer number `round`; `corrective` re-asks for a call."""
+
+    phase: PhaseName
+    iteration: int
+    round: int
+    limit: int
+    corrective: bool = False
+    correction: str = ""
+
+
+@dataclass(frozen=True)
+class RunCall:
+    """Run call `order` of the phase's newest answer."""
+
+    phase: PhaseName
+    iteration: int
+    order: int
+
+
+@dataclass(frozen=True)
+class Check:
+    """Compare the submission of this iteration with the record."""
+
+    iteration: int
+
+
+@dataclass(frozen=True)
+class Weigh:
+    """Read the reviewer's verdict and what the record says about it."""
+
+    iteration: int
+
+
+@dataclass(frozen=True)
+class LoopBack:
+    """Store this iteration's record; the next opens with `correction`."""
+
+    iteration: int
+    notes: str
+    correction: str
+
+
+@dataclass(frozen=True)
+class Park:
+    """Put the turn to sleep until `until` (reason `budget` or `provider`)."""
+
+    reason: str
+    until: datetime
+
+
+@dataclass(frozen=True)
+class Release:
+    """Hand the mail back unworked: nothing was journalled, so it may be tried again."""
+
+    error: str
+
+
+@dataclass(frozen=True)
+class Settle:
+    """Write the outcome and let go of the mail."""
+
+    end: End
+
+
+Command = Open | Ask | RunCall | Check | Weigh | LoopBack | Park | Release | Settle
+
+
+def wanted(state: State) -> tuple[Command, ...]:
+    """Says what a state asks the engine to do; a pure function, so a resume asks it again."""
+    return _WANTED[state.position](state)
+
+
+def _want_ask(state: State) -> tuple[Command, ...]:
+    return (
+        Ask(
+            state.phase,
+            state.iteration,
+            state.rounds,
+            state.limits.rounds(state.phase),
+            corrective=state.callless > 0,
+            correction=state.correction,
+        ),
+    )
+
+
+def _want_end(state: State) -> tuple[Command, ...]:
+    if state.release:
+        return (Release(state.release),)
+    return (Settle(due(state.end, "the outcome")),)
+
+
+def _want_park(state: State) -> tuple[Command, ...]:
+    return (Park(state.park_reason, due(state.wake_at, "the wake time")),)
+
+
+_WANTED: dict[Position, Callable[[State], tuple[Command, ...]]] = {
+    Position.OPENING: lambda _: (Open(),),
+    Position.ASKING: _want_ask,
+    Position.CALLING: lambda s: (RunCall(s.phase, s.iteration, s.next_call),),
+    Position.CHECKING: lambda s: (Check(s.iteration),),
+    Position.WEIGHING: lambda s: (Weigh(s.iteration),),
+    Position.LOOPING: lambda s: (LoopBack(s.iteration, s.notes, s.correction),),
+    Position.PARKED: _want_park,
+    Position.ENDED: _want_end,
+}
+
+
+def begin(reply_kind: str, limits: Limits | None = None) -> State:
+    """Gives the state of a turn that has just been claimed."""
+    return State(reply_kind=reply_kind, limits=limits or Limits())
+
+
+def advance(state: State, fact: Fact) -> tuple[State, tuple[Command, ...]]:
+    """Folds one fact into the state and says what to do next.
+
+    Raises Impossible when the state has no rule for the fact.
+    """
+    rule = _RULES.get((state.position, type(fact)))
+    if rule is None:
+        raise Impossible(f"a turn that is {state.position} cannot take {type(fact).__name__}")
+    after: State = rule(state, fact)
+    return after, wanted(after)
+
+
+# --- rules ---------------------------------------------------------------------------------------
+
+
+def _end(state: State, end: End) -> State:
+    return replace(state, position=Position.ENDED, end=end)
+
+
+def _fail(state: State, kind: str, error: str, decision: str = "") -> State:
+    return _end(state, End(Outcome.FAILED, kind, error, decision))
+
+
+def _open(state: State, fact: Opened) -> State:
+    if not state.reply_kind:
+        return _fail(state, "error", "The turn carries no reply obligation, so it cannot start.")
+    if fact.depth >= state.limits.depth:
+        return _fail(
+            state,
+            "depth_cap",
+            f"The ask stands {fact.depth} deep in a chain of asks; the limit is "
+            f"{state.limits.depth}. Answer it yourself or ask a person.",
+        )
+    return replace(state, position=Position.ASKING)
+
+
+def _answer(state: State, fact: Answered) -> State:
+    state = replace(state, answers=state.answers + 1, rounds=state.rounds + 1)
+    if fact.stop == "refusal":
+        return _fail(state, "refusal", fact.explanation or "The model refused to go on.")
+    if fact.stop in UNFINISHED_STOPS:
+        return _fail(state, fact.stop, _unfinished(fact.stop))
+    if fact.calls == 0:
+        return _without_a_call(replace(state, callless=state.callless + 1))
+    return replace(
+        state, position=Position.CALLING, calls=fact.calls, next_call=0, callless=0, submitted=False
+    )
+
+
+def _unfinished(stop: str) -> str:
+    words = {
+        "max_tokens": "The model's answer was cut at its output limit",
+        "context_exceeded": "The conversation no longer fits the model's context",
+        "paused": "The model paused in the middle of an answer",
+    }
+    return f"{words[stop]}; none of its calls were run."
+
+
+def _without_a_call(state: State) -> State:
+    if state.callless > state.limits.re_asks or _out_of_rounds(state):
+        return _unsubmitted(state)
+    return state
+
+
+def _out_of_rounds(state: State) -> bool:
+    return state.rounds >= state.limits.rounds(state.phase)
+
+
+def _unsubmitted(state: State) -> State:
+    """Ends a phase that never submitted: the executor is rescued, the reviewer is silent."""
+    if state.phase is PhaseName.EXECUTE:
+        return _review(replace(state, rescued=True))
+    return replace(state, position=Position.WEIGHING, submitted=False)
+
+
+def _review(state: State) -> State:
+    return replace(
+        state,
+        position=Position.ASKING,
+        phase=PhaseName.REVIEW,
+        rounds=0,
+        callless=0,
+        calls=0,
+        next_call=0,
+        submitted=False,
+        correction="",
+    )
+
+
+def _call(state: State, fact: Called) -> State:
+    if fact.order != state.next_call:
+        raise Impossible(f"call {fact.order} answered while call {state.next_call} was due")
+    submitted = state.submitted or fact.submitted
+    state = replace(state, next_call=state.next_call + 1, submitted=submitted)
+    if state.next_call < state.calls:
+        return state
+    if submitted:
+        executing = state.phase is PhaseName.EXECUTE
+        return replace(state, position=Position.CHECKING if executing else Position.WEIGHING)
+    if _out_of_rounds(state):
+        return _unsubmitted(state)
+    return replace(state, position=Position.ASKING)
+
+
+def _check(state: State, fact: Checked) -> State:
+    if fact.result == "skip":
+        return _end(state, End(Outcome.SKIPPED, decision="no_action"))
+    if fact.result == "review":
+        return _review(state)
+    return _again(state, notes="", correction=fact.correction)
+
+
+def _weigh(state: State, fact: Weighed) -> State:
+    if fact.decision == "failed":
+        message = fact.notes or "The reviewer found that the work failed."
+        return _fail(state, "error", message, decision="failed")
+    if fact.decision == "done":
+        if state.reply_kind != "tool" or fact.reached:
+            return _end(state, End(Outcome.COMPLETED, decision="done"))
+        return _iterate(state, fact, notes=fact.notes, correction=OVERTURNED)
+    return _iterate(state, fact, notes=fact.notes if fact.decision else NO_REVIEW, correction="")
+
+
+def _iterate(state: State, fact: Weighed, *, notes: str, correction: str) -> State:
+    if fact.artifact_hash in state.hashes:
+        return _fail(
+            state,
+            "stall",
+            "Two iterations in a row produced the same work, so a third would not differ.",
+            decision="self_iterate",
+        )
+    state = replace(state, hashes=(*state.hashes, fact.artifact_hash))
+    return _again(state, notes=notes, correction=correction)
+
+
+def _again(state: State, *, notes: str, correction: str) -> State:
+    if state.iteration >= state.limits.iterations:
+        reason = correction or notes
+        return _fail(
+            state,
+            "max_iter",
+            f"The work was not accepted within {state.limits.iterations} iterations. {reason}",
+            decision="self_iterate",
+        )
+    return replace(state, position=Position.LOOPING, notes=notes, correction=correction)
+
+
+def _loop(state: State, fact: LoopedBack) -> State:
+    said = "\n\n".join(part for part in (state.notes, state.correction) if part)
+    return replace(
+        state,
+        position=Position.ASKING,
+        phase=PhaseName.EXECUTE,
+        iteration=state.iteration + 1,
+        rounds=0,
+        callless=0,
+        calls=0,
+        next_call=0,
+        submitted=False,
+        rescued=False,
+        notes="",
+        correction=said,
+    )
+
+
+def _park(reason: str) -> Callable[[State, Any], State]:
+    def rule(state: State, fact: BudgetRefused | ProviderDown) -> State:
+        return replace(
+            state,
+            position=Position.PARKED,
+            parked_from=state.position,
+            park_reason=reason,
+            wake_at=fact.until,
+        )
+
+    return rule
+
+
+def _resume(state: State, fact: Resumed) -> State:
+    back = due(state.parked_from, "where it was parked")
+    return replace(state, position=back, parked_from=None, park_reason="", wake_at=None)
+
+
+def _stop(state: State, fact: StopAsked) -> State:
+    reason = f": {fact.reason}" if fact.reason else ""
+    return _end(state, End(Outcome.STOPPED, error=f"{fact.by} stopped this turn{reason}."))
+
+
+def _break(state: State, fact: Broke) -> State:
+    if state.answers == 0 and not fact.final:
+        return replace(state, position=Position.ENDED, release=fact.message or fact.error_kind)
+    return _fail(state, fact.error_kind, fact.message)
+
+
+_LIVE = (
+    Position.OPENING,
+    Position.ASKING,
+    Position.CALLING,
+    Position.CHECKING,
+    Position.WEIGHING,
+    Position.LOOPING,
+)
+
+_RULES: dict[tuple[Position, type], Callable[[State, Any], State]] = {
+    (Position.OPENING, Opened): _open,
+    (Position.ASKING, Answered): _answer,
+    (Position.ASKING, ProviderDown): _park("provider"),
+    (Position.CALLING, Called): _call,
+    (Position.CHECKING, Checked): _check,
+    (Position.WEIGHING, Weighed): _weigh,
+    (Position.LOOPING, LoopedBack): _loop,
+    (Position.PARKED, Resumed): _resume,
+    **{(position, StopAsked): _stop for position in _LIVE},
+    **{(position, Broke): _break for position in _LIVE},
+    **{(position, BudgetRefused): _park("budget") for position in _LIVE[1:]},
+}

@@ -1,0 +1,49 @@
+"""What the engine itself says to a model or to the people who wait, in one place."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from agents.turn.machine import PhaseName
+from agents.turn.submissions import SUBMIT_REVIEW, SUBMIT_WORK
+
+TERMINATOR: Final = {PhaseName.EXECUTE: SUBMIT_WORK, PhaseName.REVIEW: SUBMIT_REVIEW}
+
+NOT_OBSERVED: Final = (
+    "outcome not observed: the worker was lost while this call ran, and it changes a system that "
+    "is not ours. It may have happened. Look before you act, and do not simply call it again."
+)
+
+UNKNOWN_TOOL: Final = (
+    "There is no tool `{name}` here. Use only the tools you were given, by their exact names."
+)
+
+REMEDIES: Final = {
+    "refusal": "Rephrase the request, or give it to somebody who may decide it.",
+    "max_tokens": "Ask for a smaller piece of work, or raise the model's output limit.",
+    "context_exceeded": "Ask for a smaller piece of work, or give the seat a model with more room.",
+    "paused": "Send the message again.",
+    "stall": "Say what is missing, or give the item to somebody else.",
+    "max_iter": "Say what is missing, split the item, or give it to somebody else.",
+    "depth_cap": "Ask the seat directly, so that the chain of asks is shorter.",
+    "fatal": "Check the model's name and settings under Settings, Models.",
+    "error": "Read the turn's record, say what is missing, and send it again.",
+    "unhandled_exception": "This is a fault of the engine: read the turn's record and report it.",
+}
+
+
+def corrective(phase: PhaseName) -> str:
+    """Returns what a model is told that answered without a call where a call is due."""
+    name = TERMINATOR[phase]
+    if phase is PhaseName.EXECUTE:
+        return (
+            "Your last answer called no tool, so nothing happened and nobody saw it. Act with the "
+            f"tools, and end with `{name}`; if you are finished, call `{name}` now."
+        )
+    return f"Your last answer called no tool. Give your verdict by calling `{name}` now."
+
+
+def failed_turn(name: str, error_kind: str, error: str) -> str:
+    """Returns how a failed turn is told to people: what happened, and the remedy."""
+    remedy = REMEDIES.get(error_kind, REMEDIES["error"])
+    return f"{name} could not finish this: {error.strip()} {remedy}"

@@ -1,0 +1,1 @@
+"""The pages of the runtime: the chart, a seat, what runs, a turn."""

@@ -1,0 +1,19 @@
+"""Assembly of the web process: pages and API by Django, the live stream by Channels."""
+
+from __future__ import annotations
+
+import os
+
+from channels.routing import ProtocolTypeRouter, URLRouter
+from django.core.asgi import get_asgi_application
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crewlet.settings")
+
+# First: it fills the app registry, which the socket's consumer needs at import.
+django_application = get_asgi_application()
+
+from crewlet.doors.socket import websocket_urlpatterns  # noqa: E402
+
+application = ProtocolTypeRouter(
+    {"http": django_application, "websocket": URLRouter(websocket_urlpatterns)}  # type: ignore[arg-type]
+)

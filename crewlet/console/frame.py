@@ -1,0 +1,104 @@
+"""What every page stands in: company, navigation, health, who is signed in. All of it lazy.
+
+An error page that draws no frame asks the database nothing, so it can say that it is away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from django.http import HttpRequest
+
+from crewlet.console.registries import COMPANY, GROUPS, HEALTH, NAV, Company
+from crewlet.kernel.actors import Actor
+
+UNKNOWN_HEALTH: dict[str, Any] = {
+    "state": "unknown",
+    "title": "No health yet",
+    "detail": "Waiting for the first report",
+    "note": "",
+}
+NO_COMPANY = Company(name="Crewlet", zone=ZoneInfo("UTC"))
+_GLYPHS = {"ok": "ok", "need": "needs", "stop": "stopped"}
+
+
+class Frame:
+    """The frame of one request; each part is read when a template first asks for it."""
+
+    def __init__(self, request: HttpRequest) -> None:
+        self.request = request
+        self.actor: Actor | None = getattr(request, "actor", None)
+
+    @cached_property
+    def company(self) -> Company:
+        """The company, or a nameless one while none is configured."""
+        for face in COMPANY.values():
+            found = face()
+            if found is not None:
+                return found
+        return NO_COMPANY
+
+    @cached_property
+    def nav(self) -> list[dict[str, Any]]:
+        """The rows of the sidebar in their order, with figures and the current one marked."""
+        path = self.request.path
+        rows = sorted(NAV.items(), key=lambda entry: entry[1].order)
+        here = max((row.url for _, row in rows if _within(path, row.url)), key=len, default="")
+        return [
+            {
+                "key": key,
+                "label": row.label,
+                "icon": row.icon,
+                "url": row.url,
+                "here": row.url == here,
+                "figure": row.figure(self.actor) if row.figure and self.actor else None,
+            }
+            for key, row in rows
+        ]
+
+    @cached_property
+    def groups(self) -> list[dict[str, Any]]:
+        """The named groups under the rows; an empty one is not drawn."""
+        if self.actor is None:
+            return []
+        filled = []
+        for key, group in sorted(GROUPS.items(), key=lambda entry: entry[1].order):
+            rows = group.rows(self.actor)
+            if rows:
+                filled.append({"key": key, "title": group.title, "rows": rows})
+        return filled
+
+    @cached_property
+    def health(self) -> Mapping[str, Any]:
+        """The health card; waiting is not healthy."""
+        card = dict(UNKNOWN_HEALTH)
+        if self.actor is not None:
+            for read in HEALTH.values():
+                card |= read(self.actor)
+        card["activity"] = _GLYPHS.get(str(card["state"]), "idle")
+        return card
+
+    @cached_property
+    def still(self) -> bool:
+        """Whether clocks stand still, for screenshots."""
+        return "still" in self.request.GET
+
+    @cached_property
+    def topics(self) -> str:
+        """What every page listens to, whatever it shows."""
+        login = self.actor.login if self.actor else ""
+        return f"agents inbox inbox:{login} work health org"
+
+
+def frame(request: HttpRequest) -> dict[str, Any]:
+    """Puts `frame` into every template's context."""
+    return {"frame": Frame(request)}
+
+
+def _within(path: str, url: str) -> bool:
+    if url == "/":
+        return path in ("/", "/home")
+    return path == url or path.startswith(f"{url}/")

@@ -1,0 +1,106 @@
+"""Samples for the kit page: one of each part, in each of its states."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from crewlet.console.build.palette import PALETTE
+from crewlet.kernel import clock
+
+IRIS = {"handle": "iris", "name": "Iris Chen", "kind": "agent", "url": "#"}
+KOFI = {"handle": "kofi", "name": "Kofi Mensah", "kind": "agent", "url": "#"}
+SOL = {"handle": "sol", "name": "Sol Park", "kind": "agent", "url": "#"}
+ANA = {"handle": "ana", "name": "Ana Ruiz", "kind": "human", "url": "#"}
+
+
+def samples() -> dict[str, Any]:
+    """Returns the context of the kit page."""
+    return {
+        "swatches": list(PALETTE),
+        "seats": _seats(),
+        "cards": _cards(),
+        "ask": _ask(),
+        "turns": _turns(),
+        "meters": [
+            ("Day", "2.1M of 8M", 26, "done", "Day budget 26 percent used, state ok"),
+            ("Week", "37.2M of 40M", 93, "need", "Week budget 93 percent used, state near"),
+            ("Month", "123M of 120M", 100, "stop", "Month budget over by 3M, refusing"),
+        ],
+        "hours": [(3, 0, 0), (5, 1, 0), (0, 0, 0), (8, 2, 1), (12, 3, 0), (6, 1, 0), (2, 0, 0)],
+        "people": [ANA, KOFI, SOL, IRIS],
+    }
+
+
+def _seat(party: dict[str, str], role: str, activity: str, **face: Any) -> dict[str, Any]:
+    empty = {"word": "Idle", "reason": "", "key": "", "what": "", "secs": None, "pct": None}
+    return {**party, "role": role, "activity": activity, **empty, **face}
+
+
+def _seats() -> list[dict[str, Any]]:
+    return [
+        _seat(KOFI, "Backend engineer", "working", word="Working", reason="execute, round 5",
+              key="ENG-142", what="Totals drift by a cent", secs=409, pct=21),
+        _seat(IRIS, "Writer", "needs", word="Needs Ana", reason="to decide", key="GRO-22",
+              what="Changelog and launch post", secs=1080),
+        _seat(SOL, "Reliability", "stopped", word="Stopped", reason="paused by Ana",
+              what="The supplier list is being checked"),
+        _seat(ANA, "Founder", "person", word="Person", reason="", what="3 decisions waiting"),
+    ]  # fmt: skip
+
+
+def _card(key: str, title: str, **more: Any) -> dict[str, Any]:
+    blank = {
+        "key": key, "title": title, "url": "#", "priority": "normal", "assignee": KOFI,
+        "labels": [], "due": None, "overdue": False, "comments": 0, "subs": None, "version": 1,
+        "waiting": "", "blocked": "", "live": None, "status": "todo", "group": "not_started",
+    }  # fmt: skip
+    return {**blank, **more}
+
+
+def _cards() -> list[dict[str, Any]]:
+    running = {"turn_id": "", "who": KOFI, "text": "Execute, round 5 of 24", "secs": 409}
+    return [
+        _card("ENG-142", "Invoice totals drift by a cent on multi-currency credit notes",
+              priority="urgent", labels=["billing", "release 2.4"], comments=6,
+              subs={"done": 3, "total": 5}, live=running),
+        _card("ENG-150", "Delete stale fixtures from the import suite", priority="high",
+              waiting="Waiting on Ana, 18 min", comments=3),
+        _card("ENG-151", "Correct the issued credit notes", priority="low", assignee=None,
+              blocked="Blocked by ENG-142"),
+    ]  # fmt: skip
+
+
+def _ask() -> dict[str, Any]:
+    return {
+        "id": "kit", "item": {"key": "ENG-142", "title": "Invoice totals drift", "url": "#"},
+        "who": KOFI, "to": ANA, "mine": True, "role": "approver",
+        "at": clock.now() - timedelta(minutes=6),
+        "question": "Which rounding rule should credit notes use from now on?",
+        "context": "37 issued notes carry the drift. The fix needs **one** rule before it merges.",
+        "rationale": "The ledger rounds half-even already.", "recommended": "a",
+        "options": [
+            {"id": "a", "label": "Round once, half-even", "detail": "The same rule as the ledger."},
+            {"id": "b", "label": "Round once, half-up", "detail": "What customers expect on paper."},
+            {"id": "c", "label": "Keep rounding per line", "detail": "No issued note changes."},
+        ],
+        "evidence": [{"label": "The ledger's rule", "url": "#"}], "answered": None,
+    }  # fmt: skip
+
+
+def _turns() -> list[dict[str, Any]]:
+    now = clock.now()
+    blank = {
+        "url": "#", "item": None, "park": "", "note": "", "ended_at": now, "secs": 312,
+        "tokens": 41200, "rounds": 9, "pct": None,
+    }  # fmt: skip
+    return [
+        {**blank, "id": "1", "seat": KOFI, "title": "Invoice totals drift by a cent",
+         "activity": "working", "word": "Working", "reason": "execute, round 5 of 24",
+         "tone": "work", "ended_at": None, "pct": 21, "secs": 409},
+        {**blank, "id": "2", "seat": IRIS, "title": "Changelog and launch post",
+         "activity": "ok", "word": "Completed", "reason": "delivered", "tone": "done"},
+        {**blank, "id": "3", "seat": SOL, "title": "Rotate the webhook secret",
+         "activity": "stopped", "word": "Failed", "reason": "the provider did not answer",
+         "tone": "stop"},
+    ]  # fmt: skip

@@ -1,0 +1,142 @@
+"""The pages that belong to no app: Home, Settings, the palette's answers, the kit, the errors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.template.loader import render_to_string
+
+from crewlet.console import kit as kit_page
+from crewlet.console.pages import actor_of, draw, fragment, is_fragment, page
+from crewlet.console.registries import (
+    HOME_LINES,
+    HOME_PANELS,
+    PALETTE_SOURCES,
+    SETTINGS_SECTIONS,
+    PaletteSource,
+)
+from crewlet.kernel.actors import Actor
+
+PALETTE_ROWS = 6
+
+
+@page
+def home(request: HttpRequest) -> HttpResponse:
+    """Draws Home: one sentence of fact, then the panels that apps put there."""
+    actor = actor_of(request)
+    ordered = sorted(HOME_PANELS.items(), key=lambda entry: entry[1].order)
+    panels = [
+        {"column": panel.column, "html": _panel_html(request, key, actor)} for key, panel in ordered
+    ]
+    return draw(request, "console/home.html", {"panels": panels, "line": _line(actor)})
+
+
+@fragment
+def home_line(request: HttpRequest) -> HttpResponse:
+    """Draws the sentence alone."""
+    return draw(request, "console/_home_line.html", {"line": _line(actor_of(request))})
+
+
+@fragment
+def home_panel(request: HttpRequest, key: str) -> HttpResponse:
+    """Draws one panel alone, as it stands on the page."""
+    if key not in HOME_PANELS:
+        raise Http404(f"Home has no panel '{key}'.")
+    return HttpResponse(_panel_html(request, key, actor_of(request)))
+
+
+@page
+def settings(request: HttpRequest) -> HttpResponse:
+    """Draws every section of Settings under the other."""
+    actor = actor_of(request)
+    ordered = sorted(SETTINGS_SECTIONS.items(), key=lambda entry: entry[1].order)
+    sections = [
+        {
+            "key": key,
+            "title": section.title,
+            "html": render_to_string(section.template, dict(section.context(actor)), request),
+        }
+        for key, section in ordered
+    ]
+    return draw(request, "console/settings.html", {"sections": sections})
+
+
+@fragment
+def palette(request: HttpRequest) -> HttpResponse:
+    """Answers what was typed: `q`, in one `scope` or in all."""
+    text = request.GET.get("q", "").strip()
+    scope = request.GET.get("scope", "all")
+    for key, source in PALETTE_SOURCES.items():
+        if source.prefix and text.startswith(source.prefix):
+            scope, text = key, text[len(source.prefix) :].strip()
+    groups = _found(actor_of(request), scope, text)
+    return draw(request, "ui/palette_list.html", {"groups": groups, "q": text, "scope": scope})
+
+
+@fragment
+def sidebar(request: HttpRequest) -> HttpResponse:
+    """Draws the sidebar's rows again, for the page that `path` names."""
+    request.path = request.GET.get("path", "/")
+    return draw(request, "ui/sidebar_nav.html", {})
+
+
+@page
+def kit(request: HttpRequest) -> HttpResponse:
+    """Draws every part of the site once, for eyes and for checks."""
+    return draw(request, "console/kit.html", kit_page.samples())
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Names the address that leads nowhere."""
+    words = f"Nothing is at {request.path}."
+    return _lost(request, 404, "not_found", words)
+
+
+def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    """Says that the request was refused."""
+    words = "This was refused. Reload the page and try again; sign in again if it stays so."
+    return _lost(request, 403, "forbidden", words)
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Says that the request could not be read."""
+    return _lost(request, 400, "invalid", "This request could not be read.")
+
+
+def broken(request: HttpRequest) -> HttpResponse:
+    """Says that something of ours broke. Draws no frame: the frame may be what broke."""
+    return render(request, "console/broken.html", status=500)
+
+
+def _lost(request: HttpRequest, status: int, code: str, message: str) -> HttpResponse:
+    error = {"code": code, "message": message, "detail": {}}
+    context = {"error": error, "status": status, "path": request.path}
+    template = "ui/failed.html" if is_fragment(request) else "console/lost.html"
+    return render(request, template, context, status=status)
+
+
+def _line(actor: Actor) -> str:
+    return " ".join(filter(None, (say(actor) for say in HOME_LINES.values())))
+
+
+def _panel_html(request: HttpRequest, key: str, actor: Actor) -> str:
+    panel = HOME_PANELS[key]
+    body = render_to_string(panel.template, dict(panel.context(actor)), request)
+    context = {"key": key, "panel": panel, "body": body}
+    return render_to_string("console/_home_panel.html", context, request)
+
+
+def _found(actor: Actor, scope: str, text: str) -> list[dict[str, Any]]:
+    def wanted(key: str, source: PaletteSource) -> bool:
+        return scope in ("all", key)
+
+    ordered = sorted(PALETTE_SOURCES.items(), key=lambda entry: entry[1].order)
+    groups = []
+    for key, source in ordered:
+        if wanted(key, source):
+            rows = source.find(actor, text)[: PALETTE_ROWS if scope == "all" else PALETTE_ROWS * 4]
+            if rows:
+                groups.append({"key": key, "title": source.title, "rows": rows})
+    return groups

@@ -1,0 +1,31 @@
+#!/usr/bin/env python
+"""The command line: `manage.py <noun> <verb>`, `up`, `worker`, `beat`, `doctor`."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from crewlet.environment import BadEnvironment
+
+
+def main() -> int:
+    """Runs one command; a bad environment variable is one line on stderr and exit code 2."""
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crewlet.settings")
+    try:
+        from django.core.management import execute_from_command_line
+    except ImportError:
+        sys.stderr.write(
+            "Django is not installed here. Run `make run`, or activate .venv and try again.\n"
+        )
+        return 2
+    try:
+        execute_from_command_line(sys.argv)
+    except BadEnvironment as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,3 @@
+"""The verbs of the organization."""
+
+from __future__ import annotations

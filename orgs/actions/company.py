@@ -1,0 +1,137 @@
+"""The verbs of the company document: apply one, check one, bring one back."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+from uuid import UUID
+
+from pydantic import Field, StringConstraints
+
+from crewlet.kernel.actions import Args, Doors, Result, action
+from crewlet.kernel.actors import Actor
+from crewlet.kernel.authority import Grant
+from orgs import revisions
+from orgs.chart import Chart
+from orgs.epochs import read_document
+from orgs.queries.company import derived, revision_named
+from orgs.revisions import Applied
+
+Summary = Annotated[str, StringConstraints(strip_whitespace=True, max_length=500)]
+
+
+class CheckCompany(Args):
+    """A whole company document, as YAML or JSON text or as an object."""
+
+    document: str | dict[str, Any] = Field(description="the document, as text or as an object")
+    base: UUID | None = Field(None, description="the revision that the document was made from")
+
+
+class ApplyCompany(CheckCompany):
+    """A whole company document and why it is applied."""
+
+    summary: Summary = Field(description="one sentence for the history: what changes and why")
+    create_only: bool = Field(default=False, description="refuse when a company is already set up")
+    source: str = Field("api", pattern="^(api|file|admin|builder|setup)$")
+
+
+class ActivateRevision(Args):
+    """A stored revision to make live."""
+
+    revision: UUID
+    summary: Summary = Field("", description="why; empty takes the revision's own summary")
+
+
+@action(
+    "check_company",
+    args=CheckCompany,
+    doors=Doors.PEOPLE,
+    grant=Grant.CONFIG_WRITE,
+    reads=True,
+    label="Checked the company document",
+)
+def check_company(actor: Actor, args: CheckCompany, _target: None) -> Result:
+    """Try a company document to the end and take it back: every problem at once, else the
+    warnings and what the chart would become. Changes nothing."""
+    applied = revisions.apply_document(
+        actor, args.document, summary="Check", base=args.base, dry_run=True
+    )
+    reading = revisions.checked_reading(args.document)
+    data = _answer(applied) | {"valid": True, "derived": derived(reading.chart)}
+    return Result("The document can be applied." + _warned(applied), data=data)
+
+
+@action(
+    "apply_company",
+    args=ApplyCompany,
+    doors=Doors.PEOPLE,
+    grant=Grant.CONFIG_WRITE,
+    destructive=True,
+    label="Applied the company document",
+)
+def apply_company(actor: Actor, args: ApplyCompany, _target: None) -> Result:
+    """Make a company document the running company: checked as a whole, stored as a revision, live
+    at once for new turns. When somebody saved since `base`, it is stored and not made live."""
+    applied = revisions.apply_document(
+        actor,
+        args.document,
+        summary=args.summary,
+        base=args.base,
+        create_only=args.create_only,
+        source=args.source,
+    )
+    return _result(applied)
+
+
+@action(
+    "activate_revision",
+    args=ActivateRevision,
+    doors=Doors.PEOPLE,
+    grant=Grant.CONFIG_WRITE,
+    destructive=True,
+    label="Activated a revision",
+)
+def activate_revision(actor: Actor, args: ActivateRevision, _target: None) -> Result:
+    """Bring a stored revision back as a new one on top of the history; the running one is
+    published again unchanged, as a new epoch."""
+    return _result(revisions.activate_revision(actor, args.revision, summary=args.summary))
+
+
+def _result(applied: Applied) -> Result:
+    data = _answer(applied)
+    if applied.epoch is None:
+        return Result(
+            f"Somebody saved first (revision {applied.advanced_to}): your document is kept as "
+            f"revision {applied.revision_id} and is not live. Read theirs and send yours again.",
+            data=data,
+        )
+    if applied.revision_id is not None:
+        data["derived"] = derived(Chart.of(read_document(revision_named(applied.revision_id))))
+    return Result(
+        f"The company runs revision {applied.revision_id} as epoch {applied.epoch}."
+        + _warned(applied),
+        refs=(f"revision:{applied.revision_id}",),
+        data=data,
+    )
+
+
+def _answer(applied: Applied) -> dict[str, Any]:
+    return {
+        "status": "live"
+        if applied.epoch is not None
+        else "stored"
+        if applied.revision_id
+        else "checked",
+        "revision_id": str(applied.revision_id) if applied.revision_id else None,
+        "epoch": applied.epoch,
+        "base_revision_id": str(applied.base_revision_id) if applied.base_revision_id else None,
+        "advanced_to": str(applied.advanced_to) if applied.advanced_to else None,
+        "warnings": [caution.to_json() for caution in applied.warnings],
+        "added": list(applied.added),
+        "removed": list(applied.removed),
+        "renamed": [list(pair) for pair in applied.renamed],
+    }
+
+
+def _warned(applied: Applied) -> str:
+    count = len(applied.warnings)
+    return "" if not count else f" {count} warning{'s' if count > 1 else ''}."

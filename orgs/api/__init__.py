@@ -1,0 +1,1 @@
+"""The REST door of the company and its people."""

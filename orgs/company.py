@@ -1,0 +1,46 @@
+"""What the company document adds to the registries."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from uuid import UUID
+
+from django.conf import settings
+
+from crewlet.kernel.authority import Grant
+from crewlet.kernel.live import TOPICS
+from crewlet.kernel.refs import REF_KINDS, RefKind
+from crewlet.ops.hooks import UP_HOOKS, UpRequest
+from orgs.models.company import ConfigRevision
+
+
+def register() -> None:
+    """Registers the verbs, the `org` topic, references to revisions and the demo company."""
+    import_module("orgs.actions.company")
+    TOPICS.register("org", lambda actor, _rest: Grant.STATE_READ in actor.grants)
+    REF_KINDS.register("revision", RefKind(label=_summary, url=lambda _id: "", exists=_exists))
+    UP_HOOKS.prepare.register("demo", _prepare_demo)
+
+
+def _prepare_demo(request: UpRequest) -> str | None:
+    if not request.demo:
+        return None
+    from orgs.demo.creation import ensure_demo  # needs every app to be ready
+
+    return ensure_demo(settings.CREWLET)
+
+
+def _summary(ident: str) -> str:
+    found = _row(ident)
+    return found.summary if found else "A revision that is not stored here"
+
+
+def _exists(ident: str) -> bool:
+    return _row(ident) is not None
+
+
+def _row(ident: str) -> ConfigRevision | None:
+    try:
+        return ConfigRevision.objects.filter(id=UUID(ident)).first()
+    except ValueError:
+        return None

@@ -1,0 +1,3 @@
+"""Who signs in and how a credential becomes an actor."""
+
+from __future__ import annotations

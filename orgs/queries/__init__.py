@@ -1,0 +1,3 @@
+"""What the organization is asked; nothing here writes."""
+
+from __future__ import annotations

@@ -1,0 +1,1 @@
+"""The pages of the organization: the Inbox and who can be mentioned."""

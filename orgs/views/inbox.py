@@ -1,0 +1,53 @@
+"""The Inbox: what waits on the reader, then what they were told, beside what is opened."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import HttpRequest, HttpResponse
+
+from crewlet.console.pages import actor_of, draw, fragment, page
+from orgs.inbox import inbox_page
+
+SCOPES = (("unread", "Unread"), ("all", "All"), ("snoozed", "Snoozed"))
+
+
+@page
+def inbox(request: HttpRequest) -> HttpResponse:
+    """Draws both panes; `?open=` names the row in the right one."""
+    return draw(request, "orgs/inbox.html", _context(request))
+
+
+@fragment
+def inbox_list(request: HttpRequest) -> HttpResponse:
+    """Draws the left pane alone."""
+    return draw(request, "orgs/_inbox_list.html", _context(request))
+
+
+@fragment
+def inbox_pane(request: HttpRequest) -> HttpResponse:
+    """Draws the right pane alone."""
+    return draw(request, "orgs/_inbox_pane.html", _context(request))
+
+
+def _context(request: HttpRequest) -> dict[str, Any]:
+    scope, wanted = request.GET.get("scope", "unread"), request.GET.get("open", "")
+    found = inbox_page(actor_of(request), scope=scope, cursor=request.GET.get("cursor", ""))
+    waiting = found["decisions"]
+    notices = [row for day in found["days"] for row in day["rows"]]
+    opened = next((row for row in waiting if row["ref"] == wanted), None)
+    notice = next((row for row in notices if row["id"] == wanted), None)
+    if opened is None and notice is None and waiting:
+        opened = waiting[0]
+    return {
+        "inbox": found,
+        "scopes": SCOPES,
+        "scope": scope,
+        "wanted": wanted,
+        "opened": opened,
+        "notice": notice,
+        "open_ref": opened["ref"] if opened else (notice["id"] if notice else ""),
+        "query": urlencode({"scope": scope, "open": wanted}),
+        "total": len(waiting) + len(notices),
+    }

@@ -1,0 +1,119 @@
+// ONE table of keys. The ? sheet is drawn from it, and a test refuses two bindings of one press.
+import { $, $$, stored, typing } from './dom.js';
+import { open } from './palette.js';
+
+const go = (url) => () => location.assign(url);
+const board = () => $('cw-board');
+const step = (dx, dy) => () => board()?.step(dx, dy);
+const list = (by) => () => {
+  const links = $$('.wrow-a,.in-row a,.trow-a');
+  const at = links.indexOf(document.activeElement);
+  links[Math.min(links.length - 1, Math.max(0, at + by))]?.focus();
+};
+const noBoard = () => !board();
+
+export const KEYS = [
+  ['Everywhere', [
+    { keys: 'mod+k', does: 'Search or jump', run: () => open() },
+    { keys: '/', does: 'Search this screen', run: () => { const field = $('[data-search]'); if (field) field.focus(); else open($('[data-query]')?.dataset.query); } },
+    { keys: 'c', does: 'New item', run: go('/work/new') },
+    { keys: '?', does: 'All keys', run: () => sheet() },
+    { keys: 'Escape', does: 'Close the top layer' },
+  ]],
+  ['Go to', [
+    { keys: 'g h', does: 'Home', run: go('/') },
+    { keys: 'g i', does: 'Inbox', run: go('/inbox') },
+    { keys: 'g w', does: 'Work', run: go('/work') },
+    { keys: 'g a', does: 'Agents', run: go('/agents') },
+    { keys: 'g l', does: 'Live', run: go('/live') },
+    { keys: 'g s', does: 'Settings', run: go('/settings') },
+  ]],
+  ['Lists', [
+    { keys: 'j', does: 'Next', run: list(1), when: noBoard },
+    { keys: 'k', does: 'Previous', run: list(-1), when: noBoard },
+    { keys: 'Enter', does: 'Open' },
+    { keys: '1 to 9', does: 'Choose an option of the open decision' },
+  ]],
+  ['Boards', [
+    { keys: 'j', does: 'Next card', run: step(0, 1), when: board },
+    { keys: 'k', does: 'Previous card', run: step(0, -1), when: board },
+    { keys: 'l', does: 'Next lane', run: step(1, 0), when: board },
+    { keys: 'h', does: 'Previous lane', run: step(-1, 0), when: board },
+    { keys: 'alt+arrows', does: 'Carry the card' },
+  ]],
+  ['Chart', [{ keys: 'arrows', does: 'Walk the chart' }]],
+  ['Writing', [
+    { keys: 'mod+Enter', does: 'Send' },
+    { keys: '@', does: 'Mention a seat' },
+    { keys: '#', does: 'Name an item' },
+  ]],
+];
+
+const apple = navigator.platform.startsWith('Mac');
+const NAMES = { mod: apple ? '⌘' : 'Ctrl', alt: 'Alt', arrows: '↑ ↓ ← →', Enter: '↵', Escape: 'Esc' };
+
+function caps(keys) {
+  return keys.split(' ').flatMap((part) => part.split('+')).map((name) => {
+    const cap = document.createElement('kbd');
+    cap.textContent = NAMES[name] ?? (name.length === 1 ? name.toUpperCase() : name);
+    return cap;
+  });
+}
+
+function section([title, rows]) {
+  const box = document.createElement('section');
+  const head = document.createElement('h3');
+  head.textContent = title;
+  const items = document.createElement('ul');
+  for (const row of rows) {
+    const line = document.createElement('li');
+    const words = document.createElement('span');
+    words.textContent = row.does;
+    const marks = document.createElement('span');
+    marks.append(...caps(row.keys));
+    line.append(words, marks);
+    items.append(line);
+  }
+  box.append(head, items);
+  return box;
+}
+
+export function sheet() {
+  $('[data-keys]').replaceChildren(...KEYS.map(section));
+  $('#keys').showModal();
+}
+
+const flat = KEYS.flatMap(([, rows]) => rows).filter((row) => row.run);
+let first = '';
+let timer = null;
+
+function pressed(event, combination) {
+  const row = flat.find((entry) => entry.keys === combination && (!entry.when || entry.when()));
+  if (!row) return false;
+  event.preventDefault();
+  row.run(event);
+  return true;
+}
+
+addEventListener('keydown', (event) => {
+  if (event.defaultPrevented) return;
+  const mod = event.metaKey || event.ctrlKey;
+  if (mod && event.key === 'Enter') {
+    const form = event.target.form ?? event.target.closest?.('form');
+    if (form) { event.preventDefault(); form.requestSubmit(); }
+    return;
+  }
+  if (mod && !event.shiftKey && pressed(event, `mod+${event.key.toLowerCase()}`)) return;
+  if (mod || event.altKey || typing(event) || $('dialog[open]') || stored('keys') === 'off') return;
+  const press = first ? `${first} ${event.key.toLowerCase()}` : event.key;
+  clearTimeout(timer);
+  if (!first && event.key === 'g') { first = 'g'; timer = setTimeout(() => { first = ''; }, 900); return; }
+  first = '';
+  if (pressed(event, press)) return;
+  if (/^[1-9]$/.test(event.key)) {
+    const option = $(`.opt input[data-option="${event.key}"]:not(:disabled)`);
+    if (option) { option.checked = true; option.focus(); }
+  }
+});
+
+for (const cap of $$('[data-mod]')) cap.textContent = `${apple ? '⌘' : 'Ctrl '}${cap.dataset.mod}`;

@@ -1,0 +1,22 @@
+// What a reader opened, typed or is dragging survives every morph; the server never says otherwise.
+// `data-keep="attr attr"` names further attributes that belong to the reader.
+const READERS = new Set(['DETAILS', 'DIALOG']);
+
+window.htmx?.registerExtension('latch', {
+  htmx_before_morph_attr(element, detail) {
+    const name = detail.attrName;
+    if (name === 'open' && READERS.has(element.tagName)) return false;
+    if (name === 'tabindex' && element.closest('cw-board')) return false;
+    if (element.dataset?.keep?.split(' ').includes(name)) return false;
+    return undefined;
+  },
+  htmx_before_morph_node(element, detail) {
+    const old = detail.oldNode;
+    if (old?.classList?.contains('drag') || old?.getAttribute?.('aria-busy') === 'true') return false;
+    return undefined;
+  },
+});
+
+export const morph = (target, html) => window.htmx.swap({
+  text: html, target, swap: 'outerMorph', swapSpec: { style: 'outerMorph' },
+});

@@ -1,0 +1,7 @@
+"""Budgets are charged to a real company."""
+
+from __future__ import annotations
+
+from tests.agents.turn.conftest import bare_stage, model_server, stage
+
+__all__ = ["bare_stage", "model_server", "stage"]

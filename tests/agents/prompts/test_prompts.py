@@ -1,0 +1,189 @@
+"""Prompts: sections in their order, an outline that tiles, the same bytes for the same seat."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agents.models.memory import DiaryEntry
+from agents.prompts import build
+from agents.prompts.context import ExecutorContext, ReviewContext, TriggerText
+from agents.prompts.outline import Section, assemble
+from agents.tools.registry import surface
+from crewlet.kernel.actors import engine_actor
+from orgs import epochs
+from orgs.epochs import Snapshot
+from orgs.revisions import apply_document
+from tests.orgs.companies import TWO_TEAMS
+
+NOW = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
+MESSAGE = TriggerText(
+    "work_item",
+    "work",
+    NOW,
+    {
+        "summary": "Rita assigned you BAKE-1",
+        "sender": {"handle": "rita", "name": "Rita Founder", "kind": "human"},
+        "text": "Item: BAKE-1 — Bread\nReason: assigned",
+    },
+)
+
+
+@pytest.fixture
+def snapshot(db: None) -> Snapshot:
+    apply_document(engine_actor("test"), TWO_TEAMS, summary="test")
+    return epochs.active()
+
+
+def executor(snapshot: Snapshot, handle: str, **changes: Any) -> ExecutorContext:
+    given_by_default: dict[str, Any] = {
+        "snapshot": snapshot,
+        "handle": handle,
+        "tools": surface(snapshot, handle, "execute"),
+        "reply_kind": "tool",
+        "reply_surface": "work",
+        "trigger": (MESSAGE,),
+        "prior_work": "",
+        "correction": "",
+        "now": NOW,
+    }
+    return ExecutorContext(**given_by_default | changes)
+
+
+def keys(prompt: Any) -> list[str]:
+    return [part["key"] for part in prompt.outline]
+
+
+@given(
+    st.lists(
+        st.tuples(st.text(min_size=1, max_size=8), st.text(max_size=60)),
+        unique_by=lambda pair: pair[0],
+        max_size=8,
+    )
+)
+def test_an_outline_tiles_its_prompt_to_the_byte(pairs: list[tuple[str, str]]) -> None:
+    prompt = assemble(Section(key, key, text) for key, text in pairs)
+
+    assert sum(part["bytes"] for part in prompt.outline) == len(prompt.text.encode())
+    assert all(part["bytes"] > 0 for part in prompt.outline)
+    assert "".join(prompt.part(part["key"]) for part in prompt.outline) == prompt.text
+
+
+def test_two_sections_of_one_name_are_refused() -> None:
+    with pytest.raises(ValueError, match="share a key"):
+        assemble([Section("a", "A", "x"), Section("a", "A", "y")])
+
+
+def test_the_sections_stand_in_their_order_and_empty_ones_are_absent(snapshot: Snapshot) -> None:
+    system, user = build.executor(executor(snapshot, "baker-lead"))
+
+    assert keys(system) == [key for key in build.EXECUTOR_ORDER if key in keys(system)]
+    assert {"identity", "unit", "team", "human_colleagues", "your_turn"} <= set(keys(system))
+    assert "personal_memory" not in keys(system)
+    assert keys(user) == ["task"]
+
+
+def test_only_a_lead_is_shown_a_team(snapshot: Snapshot) -> None:
+    lead, _ = build.executor(executor(snapshot, "baker-lead"))
+    member, _ = build.executor(executor(snapshot, "baker"))
+
+    assert "### Baker (@baker)" in lead.part("team")
+    assert "team" not in keys(member)
+
+
+def test_escalation_is_told_to_who_can_comment(snapshot: Snapshot) -> None:
+    mute, _ = build.executor(executor(snapshot, "baker", tools=()))
+    able, _ = build.executor(executor(snapshot, "baker"))
+
+    assert "escalation" not in keys(mute)
+    assert "available_tools" not in keys(mute)
+    assert "escalation" in keys(able)
+
+
+def test_the_system_prompt_does_not_move_with_the_message_or_the_hour(snapshot: Snapshot) -> None:
+    first, first_user = build.executor(executor(snapshot, "baker"))
+    later, later_user = build.executor(
+        executor(
+            snapshot,
+            "baker",
+            correction="Tell Rita.",
+            prior_work="- note_on (done)",
+            now=NOW.replace(hour=17),
+        )
+    )
+
+    assert first.text == later.text
+    assert first_user.text != later_user.text
+    assert keys(later_user) == ["correction", "task", "prior_work"]
+
+
+def test_earlier_messages_come_first_and_the_newest_in_full(snapshot: Snapshot) -> None:
+    earlier = TriggerText("work_item", "work", NOW, {**MESSAGE.payload, "text": "An older word"})
+    _, user = build.executor(executor(snapshot, "baker", trigger=(earlier, MESSAGE)))
+
+    text = user.text
+    assert text.index("An older word") < text.index("## The message") < text.index("BAKE-1")
+    assert "09:30 (Europe/Lisbon)" in text
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("tool", "Somebody waits for your answer on the surface `work`"),
+        ("engine", "A colleague waits for your answer"),
+        ("none", "Nobody waits for a reply"),
+    ],
+)
+def test_what_is_owed_is_said(snapshot: Snapshot, kind: str, words: str) -> None:
+    _, user = build.executor(executor(snapshot, "baker", reply_kind=kind))
+    assert words in user.text
+
+
+def test_the_diary_opens_the_next_turn(snapshot: Snapshot) -> None:
+    DiaryEntry.objects.create(
+        seat_id=snapshot.seat_ids["baker"],
+        kind="long",
+        content="Rita likes rye.",
+        digest="x",
+        at=NOW,
+    )
+    system, _ = build.executor(executor(snapshot, "baker"))
+    other, _ = build.executor(executor(snapshot, "seller"))
+
+    assert "Rita likes rye." in system.part("personal_memory")
+    assert "Rita likes rye." not in other.text
+
+
+def test_the_prose_of_the_prompts_stays_short(snapshot: Snapshot) -> None:
+    system, user = build.executor(executor(snapshot, "baker"))
+    assert len((system.text + user.text).encode()) / 4 < 2200
+
+
+def test_the_reviewer_reads_the_record_and_no_policy(snapshot: Snapshot) -> None:
+    system, user = build.review(
+        ReviewContext(
+            snapshot=snapshot,
+            handle="baker",
+            reply_kind="tool",
+            reply_surface="work",
+            trigger=(MESSAGE,),
+            outcome="delivered",
+            summary="Baked.",
+            evidence="",
+            open_questions=("Which flour?",),
+            tool_log="1. note_on BAKE-1: ok",
+            produced="",
+            earlier_rounds="",
+            blocked_by="",
+            now=NOW,
+        )
+    )
+
+    assert keys(system) == ["review_phase", "outcome", "tool_log", "open_questions"]
+    assert "**delivered**: Baked." in system.text
+    assert keys(user) == ["reference", "task"]
+    assert len(system.text.encode()) / 4 < 750

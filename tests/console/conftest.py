@@ -1,0 +1,85 @@
+"""Draws pages over the sample company, without a database and without a browser."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+from django.http import HttpResponse
+from django.test import RequestFactory
+from django.urls import resolve
+
+from crewlet.console import frame as frame_module
+from crewlet.console import registries
+from crewlet.kernel.actors import Actor, ActorKind
+from crewlet.kernel.authority import ALL_GRANTS
+from tests.console import samples
+
+Draw = Callable[..., HttpResponse]
+ANA = Actor(kind=ActorKind.PERSON, login="ana", name="Ana Ruiz", grants=ALL_GRANTS, handle="ana")
+HEALTH = {"state": "ok", "title": "Serving", "detail": "2 workers, config 42", "note": ""}
+
+
+def stand_in(patch: pytest.MonkeyPatch) -> None:
+    """Puts the sample company behind every query that a page asks."""
+    from agents.live import pages as agent_queries
+    from agents.views import pages as agent_pages
+    from agents.views import panels as agent_panels
+    from orgs import epochs
+    from orgs.views import inbox, panels
+    from tracker.queries import pages as work_queries
+    from tracker.views import pages as work_pages
+
+    company = registries.Company("Fernhill", ZoneInfo("UTC"))
+    patch.setattr(frame_module.Frame, "company", company)
+    patch.setattr(frame_module.Frame, "health", HEALTH | {"activity": "ok"})
+    document = SimpleNamespace(
+        name="Fernhill", mission="", timezone="UTC",
+        providers=SimpleNamespace(llm={}),
+    )  # fmt: skip
+    snapshot = SimpleNamespace(chart=samples.chart(), epoch=42, document=document)
+    patch.setattr(epochs, "active", lambda: snapshot)
+    for module in (agent_pages, agent_panels):
+        patch.setattr(module, "seat_rows", samples.seat_rows)
+    running = [samples.turn_row("kofi", "Invoice totals drift by a cent on credit notes")]
+    answers: dict[str, Any] = {
+        "running_turns": lambda actor: running,
+        "parked_turns": lambda actor: [],
+        "recent_turns": lambda actor, **asked: {
+            "turns": samples.ended_rows(), "next": "", "total": 4,
+        },
+        "turn_detail": samples.turn_detail,
+        "seat_detail": samples.seat_detail,
+        "turn_hours": samples.turn_hours,
+        "tokens_week": lambda actor: {"used": 18_400_000, "limit": 40_000_000, "state": "ok"},
+        "feed": samples.feed,
+    }  # fmt: skip
+    for name, answer in answers.items():
+        patch.setattr(agent_queries, name, answer)
+    for name in ("projects", "work_page", "item_page"):
+        patch.setattr(work_queries, name, getattr(samples, name))
+    patch.setattr(work_queries, "find_items", lambda actor, q, limit=8: samples.board_items()[:2])
+    patch.setattr(work_queries, "PRIORITIES", samples.PRIORITIES)
+    patch.setattr(work_pages, "company_zone", lambda: ZoneInfo("UTC"))
+    for module in (inbox, panels):
+        patch.setattr(module, "inbox_page", samples.inbox_page)
+    patch.setattr(panels, "badge", lambda actor: 3)
+
+
+@pytest.fixture
+def draw(monkeypatch: pytest.MonkeyPatch) -> Draw:
+    """Returns `draw(path, **headers)`: the answer of the page or fragment at an address."""
+    stand_in(monkeypatch)
+    return open_page
+
+
+def open_page(path: str, actor: Actor | None = ANA, **headers: str) -> HttpResponse:
+    """Calls the view at `path` as `actor`."""
+    request = RequestFactory().get(path, headers=headers)
+    request.actor = actor  # type: ignore[attr-defined]
+    match = resolve(request.path_info)
+    response: HttpResponse = match.func(request, *match.args, **match.kwargs)
+    return response

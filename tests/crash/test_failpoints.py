@@ -1,0 +1,93 @@
+"""A turn survives the death of its worker at every named place of its way."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from uuid import UUID
+
+import pytest
+
+from agents.models.mail import Completion, Delivery
+from agents.models.memory import DiaryEntry
+from agents.models.turns import Round
+from crewlet.environment import BASE_DIR
+from crewlet.kernel.failpoints import NAMES
+from crewlet.kernel.models import AuditEntry
+from tests.agents.play import a_company, a_letter, post_now
+from tests.support.crash import CrashRun, assert_worked_once
+from tests.support.model_server import ModelServer
+from tests.support.processes import Processes, child_environment
+from tests.support.script import SeenRequest, Step, call
+
+# Where else each of these is walked: the poster below, the park in the budget's own scenario.
+ELSEWHERE = {"mail.posted", "parked", "resumed"}
+ON_THE_WAY = [name for name in NAMES if name not in ELSEWHERE]
+
+NOTE = "The mill closes at four on Fridays."
+
+
+def play(seen: SeenRequest) -> Step:
+    """Notes one thing in its diary, submits, and its reviewer agrees. Keeps no state."""
+    if "submit_review" in seen.tools:
+        review = call("submit_review", decision="done", completed_work="Noted it.", notes="")
+        return Step(calls=[review])
+    made = {made.name for made in seen.calls()}
+    if "reflect_and_persist" not in made:
+        return Step(calls=[call("reflect_and_persist", content=NOTE)])
+    return Step(calls=[call("submit_work", outcome="no_action", summary="Noted the closing time.")])
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with ModelServer(play=play) as running:
+        yield running
+
+
+@pytest.fixture
+def kofi(server: ModelServer) -> UUID:
+    model = {"type": "openai-compatible", "model": "scripted-1", "base_url": server.openai_url}
+    return a_company("kofi", providers={"llm": {"main": model}})["kofi"]
+
+
+def finished() -> bool:
+    return Completion.objects.exists()
+
+
+@pytest.mark.parametrize("name", ON_THE_WAY)
+def test_a_worker_killed_here_loses_nothing_and_repeats_nothing(
+    processes: Processes, kofi: UUID, server: ModelServer, name: str
+) -> None:
+    post_now(kofi, a_letter("The mill closes early"))
+    run = CrashRun(processes, finished)
+    run.kill_at(name)
+    run.finish()
+    turn = assert_worked_once()
+    assert (turn.outcome, turn.node_lost) == ("completed", 0 if name == "settled" else 1)
+    assert DiaryEntry.objects.filter(seat_id=kofi, content=NOTE).count() == 1
+    assert AuditEntry.objects.filter(action="reflect_and_persist").count() == 1
+    stored = Round.objects.filter(phase__turn=turn).count()
+    asked = server.stats.report()["calls"]
+    # An answer that was in hand but not stored when the worker died is asked for once more.
+    assert asked == stored + (1 if name == "answer.received" else 0)
+
+
+def test_a_poster_killed_between_its_commit_and_the_ring_loses_no_mail(
+    processes: Processes, kofi: UUID
+) -> None:
+    code = (
+        "import django; django.setup()\n"
+        "from tests.agents.play import a_letter, post_now\n"
+        f"from uuid import UUID; post_now(UUID('{kofi}'), a_letter('posted'))\n"
+    )
+    environment = {
+        **child_environment(),
+        "DJANGO_SETTINGS_MODULE": "crewlet.settings",
+        "CREWLET_FAILPOINT": "mail.posted",
+    }
+    died = subprocess.run([sys.executable, "-c", code], cwd=BASE_DIR, env=environment, check=False)
+    assert died.returncode == -9
+    assert Delivery.objects.count() == 1
+    CrashRun(processes, finished).finish()
+    assert_worked_once()

@@ -1,0 +1,1 @@
+"""The work tracker: projects, items, comments, asks and what each change tells whom."""

@@ -1,0 +1,1 @@
+"""The verbs of the tracker. Importing a module registers its actions."""

@@ -1,0 +1,131 @@
+"""The rows that every write leaves: history in one order, publications, hints for open pages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+
+from crewlet.kernel import clock, live
+from crewlet.kernel.actors import Actor
+from crewlet.kernel.events import EventType, publish
+from crewlet.kernel.ids import new_id
+from tracker.models.comments import Comment
+from tracker.models.history import Change
+from tracker.models.items import WorkItem
+from tracker.models.projects import Project
+from tracker.roster import kind_of
+from tracker.wakes import ChangeKind
+
+EXCERPT = 300
+
+
+@dataclass(slots=True)
+class Draft:
+    """A change before it has its place in history."""
+
+    kind: ChangeKind
+    project: Project
+    item: WorkItem | None
+    fields: dict[str, dict[str, Any]] = field(default_factory=dict)
+    reason: str = ""
+    excerpt: str = ""
+    comment: Comment | None = None
+    notified: list[dict[str, str]] = field(default_factory=list)
+    id: UUID = field(default_factory=new_id)
+
+
+@dataclass(slots=True)
+class Writing:
+    """One write under way: who, when, and the changes it will leave."""
+
+    actor: Actor
+    now: datetime = field(default_factory=clock.now)
+    drafts: list[Draft] = field(default_factory=list)
+
+    def change(self, kind: ChangeKind, item: WorkItem, **given: Any) -> Draft:
+        """Notes a change of an item; `close` stores it."""
+        draft = Draft(kind, item.project, item, **given)
+        self.drafts.append(draft)
+        return draft
+
+    def close(self) -> None:
+        """Stores the noted changes. The last thing of a write: the counter row it locks orders
+        every commit of the tracker.
+        """
+        if not self.drafts:
+            return
+        last = _take_numbers(len(self.drafts))
+        Change.objects.bulk_create(
+            self._row(draft, last - len(self.drafts) + place)
+            for place, draft in enumerate(self.drafts, start=1)
+        )
+
+    def _row(self, draft: Draft, seq: int) -> Change:
+        actor = self.actor
+        return Change(
+            id=draft.id,
+            seq=seq,
+            project=draft.project,
+            item=draft.item,
+            comment=draft.comment,
+            kind=draft.kind.value,
+            actor=actor.author,
+            actor_name=actor.name,
+            actor_kind=kind_of(actor),
+            seat_id=actor.seat_id,
+            turn_id=actor.turn.turn_id if actor.turn else None,
+            fields=draft.fields,
+            reason=draft.reason,
+            excerpt=excerpt(draft.excerpt),
+            notified=draft.notified,
+            at=self.now,
+        )
+
+
+_TAKE = """
+INSERT INTO tracker_changecounter (id, value) VALUES (1, %(count)s)
+ON CONFLICT (id) DO UPDATE SET value = tracker_changecounter.value + %(count)s
+RETURNING value
+"""
+
+
+def _take_numbers(count: int) -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(_TAKE, {"count": count})
+        row = cursor.fetchone()
+    return int(row[0])
+
+
+def excerpt(text: str, length: int = EXCERPT) -> str:
+    """Returns the beginning of a text on one line."""
+    flat = " ".join(text.split())
+    return flat if len(flat) <= length else f"{flat[: length - 1]}…"
+
+
+def tell_pages(item: WorkItem, *also: str) -> None:
+    """Hints, after commit, that pages which show the item are to be fetched again."""
+    live.changed(*topics_of(item), *also)
+
+
+def topics_of(item: WorkItem) -> tuple[str, ...]:
+    """Returns the live topics under which an item is shown."""
+    return (f"item:{item.key}", f"project:{item.project.key}", "work", "home")
+
+
+def tell_feed(writing: Writing, kind: EventType, item: WorkItem, summary: str) -> None:
+    """Publishes a change of an item with who made it and in which turn."""
+    actor = writing.actor
+    publish(
+        kind,
+        summary=summary,
+        actor=actor.author,
+        seat_id=actor.seat_id,
+        turn_id=actor.turn.turn_id if actor.turn else None,
+        work_key=actor.turn.work_key if actor.turn else "",
+        payload={"key": item.key, "title": item.title, "status": item.status},
+        topics=topics_of(item),
+    )

@@ -1,0 +1,1 @@
+"""The tracker's routes below /api/v1/."""

@@ -1,0 +1,16 @@
+"""Addresses of the tracker below /api/v1/."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from tracker.api import views
+
+urlpatterns = [
+    path("work", views.WorkView.as_view(), name="api-work"),
+    path("work/projects", views.ProjectsView.as_view(), name="api-projects"),
+    path("work/projects/<slug:key>", views.ProjectView.as_view(), name="api-project"),
+    path("work/my-work", views.MyWorkView.as_view(), name="api-my-work"),
+    path("work/<str:key>", views.ItemView.as_view(), name="api-item"),
+    path("work/<str:key>/comments", views.CommentsView.as_view(), name="api-item-comments"),
+]

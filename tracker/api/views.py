@@ -1,0 +1,221 @@
+"""Routes of the tracker. They parse, call a query or an action, and answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from agents.queries.turns import turns_of_item
+from crewlet.doors.rest import ActAnswer, ErrorAnswer, ReadView, act_response, actor_of, json_body
+from crewlet.kernel import clock
+from crewlet.kernel.errors import Invalid
+from orgs import epochs
+from tracker import wording
+from tracker.actions.arguments import CommentOnWorkItem, CreateWorkItem, UpdateWorkItem
+from tracker.api import shapes
+from tracker.dates import shown
+from tracker.filters import KEYS, parse_filters
+from tracker.models.items import WorkItem
+from tracker.queries import asks as ask_queries
+from tracker.queries import pages
+from tracker.queries.detail import (
+    changes_of,
+    children_of,
+    comments_of,
+    text_of,
+    watchers_of,
+    whole_item,
+)
+from tracker.queries.items import page
+from tracker.queries.mine import my_work
+from tracker.queries.rows import item_row
+
+_ERRORS: dict[Any, Any] = {"4XX": OpenApiResponse(ErrorAnswer)}
+_KEY = OpenApiParameter("Idempotency-Key", OpenApiTypes.STR, OpenApiParameter.HEADER, required=True)
+_IF_MATCH = OpenApiParameter("If-Match", OpenApiTypes.STR, OpenApiParameter.HEADER)
+_FILTER_WORDS = {
+    "status": "statuses, separated by commas; a leading ! excludes",
+    "assignee": "handles, me or none; a leading ! excludes",
+    "reporter": "handles or me",
+    "project": "project keys",
+    "container": "workspace, project:KEY or unit:KEY",
+    "parent": "key of an item, or none",
+    "q": "a piece of the title, or the beginning of a key",
+    "open_only": "true leaves out what is done or cancelled",
+    "sort": "rank, updated, created, due or priority; - turns it round",
+    "limit": "1 to 200, 50 without it",
+}
+_FILTERS = [
+    OpenApiParameter(key, OpenApiTypes.STR, description=_FILTER_WORDS.get(key, "")) for key in KEYS
+]
+
+
+def _shapes(found: Iterable[WorkItem]) -> list[dict[str, Any]]:
+    snapshot = epochs.active()
+    today = clock.now().astimezone(snapshot.timezone).date()
+    answers = []
+    for item in found:
+        row = item_row(item, snapshot.timezone, today)
+        assignee, reporter = row["assignee"], row["reporter"]
+        names = (
+            "key", "id", "url", "title", "project", "status", "priority", "parent", "labels",
+            "overdue", "comments", "version", "created_at", "updated_at", "finished_at",
+        )  # fmt: skip
+        answers.append(
+            {name: row[name] for name in names}
+            | {
+                "status_group": row["group"],
+                "assignee": assignee["handle"] if assignee else None,
+                "assignee_name": assignee["name"] if assignee else None,
+                "reporter": reporter["handle"],
+                "reporter_name": reporter["name"],
+                "due": shown(item.due_at, all_day=item.due_all_day, zone=snapshot.timezone),
+            }
+        )
+    return answers
+
+
+class WorkView(ReadView):
+    """Work items."""
+
+    @extend_schema(
+        tags=["work"],
+        parameters=_FILTERS,
+        responses={200: shapes.ItemListShape, **_ERRORS},
+    )
+    def get(self, request: Request) -> Response:
+        """Lists items. An unknown filter or value is refused by name."""
+        given = {key: ",".join(request.query_params.getlist(key)) for key in request.query_params}
+        given.pop("format", None)
+        loaded = page(parse_filters(given), epochs.active(), actor_of(request))
+        return Response(
+            {
+                "items": _shapes(loaded.rows),
+                "next_cursor": loaded.next_cursor or None,
+                "total": loaded.total,
+            }
+        )
+
+    @extend_schema(
+        tags=["work"],
+        parameters=[_KEY],
+        request=CreateWorkItem,
+        responses={201: ActAnswer, **_ERRORS},
+    )
+    def post(self, request: Request) -> Response:
+        """Files an item."""
+        return act_response(request, "create_work_item", json_body(request), status=201)
+
+
+class ItemView(ReadView):
+    """One work item."""
+
+    @extend_schema(tags=["work"], responses={200: shapes.ItemDetailShape, **_ERRORS})
+    def get(self, request: Request, key: str) -> Response:
+        """Shows an item, by a key it has or had or by its id."""
+        actor, item = actor_of(request), whole_item(key)
+        open_asks = ask_queries.asks().filter(item=item, answered_at=None)
+        (row,) = _shapes([item])
+        return Response(
+            {
+                "item": row,
+                "body": text_of(item),
+                "parts": _shapes(children_of(item)),
+                "asks": ask_queries.cards(open_asks.order_by("created_at", "id"), actor),
+                "comments": [wording.comment_data(comment) for comment in comments_of(item)],
+                "history": [wording.change_data(change) for change in changes_of(item)],
+                "turns": turns_of_item(actor, item.key),
+                "watchers": [watcher["handle"] for watcher in watchers_of(item)],
+                "spend": {
+                    "turns": item.turns,
+                    "tokens_in": item.tokens_in,
+                    "tokens_out": item.tokens_out,
+                },
+                "agent_wakes_stopped": item.wakes_stopped_at is not None,
+            }
+        )
+
+    @extend_schema(
+        tags=["work"],
+        parameters=[_KEY, _IF_MATCH],
+        request=UpdateWorkItem,
+        responses={200: ActAnswer, **_ERRORS},
+    )
+    def patch(self, request: Request, key: str) -> Response:
+        """Changes the fields that are sent; `If-Match` is the version they were edited from."""
+        args = {**json_body(request), "item": key}
+        stated = request.headers.get("If-Match", "").strip().removeprefix("W/").strip('"')
+        if stated:
+            if not stated.isdecimal():
+                raise Invalid("If-Match is the item's version, a number.", field="If-Match")
+            args["if_match"] = int(stated)
+        return act_response(request, "update_work_item", args)
+
+
+class CommentsView(ReadView):
+    """The talk on an item."""
+
+    @extend_schema(tags=["work"], responses={200: shapes.CommentListShape, **_ERRORS})
+    def get(self, request: Request, key: str) -> Response:
+        """Lists the newest comments of an item, oldest first."""
+        comments = comments_of(whole_item(key))
+        return Response({"comments": [wording.comment_data(comment) for comment in comments]})
+
+    @extend_schema(
+        tags=["work"],
+        parameters=[_KEY],
+        request=CommentOnWorkItem,
+        responses={201: ActAnswer, **_ERRORS},
+    )
+    def post(self, request: Request, key: str) -> Response:
+        """Says something on an item: a comment, an ask or an answer."""
+        args = {**json_body(request), "item": key}
+        return act_response(request, "comment_on_work_item", args, status=201)
+
+
+class ProjectsView(ReadView):
+    """Projects."""
+
+    @extend_schema(tags=["work"], responses={200: shapes.ProjectListShape, **_ERRORS})
+    def get(self, request: Request) -> Response:
+        """Lists the projects with their counts."""
+        found = pages.projects(actor_of(request))
+        return Response({"projects": [_project_shape(project) for project in found]})
+
+
+class ProjectView(ReadView):
+    """One project."""
+
+    @extend_schema(tags=["work"], responses={200: shapes.ProjectShape, **_ERRORS})
+    def get(self, request: Request, key: str) -> Response:
+        """Shows a project with its counts."""
+        return Response(_project_shape(pages.project(actor_of(request), key)))
+
+
+class MyWorkView(ReadView):
+    """The caller's own work."""
+
+    @extend_schema(tags=["work"], responses={200: shapes.MyWorkShape, **_ERRORS})
+    def get(self, request: Request) -> Response:
+        """Shows what is on the caller, in sections with full counts."""
+        actor = actor_of(request)
+        answer: dict[str, Any] = {}
+        for name, section in my_work(actor).items():
+            if name in {"asked_of_me", "asked_by_me"}:
+                rows = pages.cards_of(section["rows"], actor)
+                answer[name] = {"asks": rows, "total": section["total"]}
+            else:
+                answer[name] = {"items": _shapes(section["rows"]), "total": section["total"]}
+        return Response(answer)
+
+
+def _project_shape(row: dict[str, Any]) -> dict[str, Any]:
+    names = ("key", "name", "purpose", "unit", "url", "counts", "left")
+    return {name: row[name] for name in names} | {
+        "lead": row["lead"]["handle"] if row["lead"] else None
+    }

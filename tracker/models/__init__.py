@@ -1,0 +1,5 @@
+"""Tables of the tracker. Import from the submodules; nothing is re-exported."""
+
+from __future__ import annotations
+
+from tracker.models import comments, history, items, projects, spend  # noqa: F401

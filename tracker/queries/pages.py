@@ -1,0 +1,282 @@
+"""What the pages of the site read, in their shapes. Bounded statements, whatever a page holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db.models import Count, F, Q, QuerySet, Window
+from django.db.models.functions import RowNumber
+
+from agents.queries.turns import live_of_items, turns_of_item
+from crewlet.kernel import clock
+from crewlet.kernel.actors import Actor
+from crewlet.kernel.errors import NotFound
+from orgs import epochs
+from orgs.models.seats import Seat
+from tracker.filters import parse_filters
+from tracker.models.comments import Comment
+from tracker.models.items import WorkItem
+from tracker.queries import asks as ask_queries
+from tracker.queries import rows as shapes
+from tracker.queries.detail import (
+    SHOWN,
+    activity,
+    changes_of,
+    children_of,
+    comments_of,
+    text_of,
+    watchers_of,
+    whole_item,
+)
+from tracker.queries.items import filtered, find_by_words, page, project_rows
+from tracker.queries.mine import my_work as my_sections
+from tracker.queries.rows import (
+    Row,
+    age,
+    item_row,
+    items,
+    reporter,
+    seat_party,
+)
+from tracker.statuses import STATUS_LABELS, Status
+
+PRIORITIES = shapes.PRIORITIES
+STATUSES = shapes.STATUSES
+LANE = 100
+"""How many cards of a lane are loaded; its total counts all of them."""
+
+
+def rows_of(found: Iterable[WorkItem], *, live: bool = True) -> list[Row]:
+    """Returns items of `items()` as rows with what is waited for and who works on them now."""
+    loaded = list(found)
+    if not loaded:
+        return []
+    now, snapshot = clock.now(), epochs.active()
+    today = now.astimezone(snapshot.timezone).date()
+    rows = [item_row(item, snapshot.timezone, today) for item in loaded]
+    running = live_of_items([row["key"] for row in rows]) if live else {}
+    waiting = _waiting(loaded, now)
+    for item, row in zip(loaded, rows, strict=True):
+        row["waiting"] = waiting.get(item.pk, "")
+        row["live"] = running.get(item.key)
+    return rows
+
+
+def _waiting(loaded: list[WorkItem], now: datetime) -> dict[Any, str]:
+    open_asks = (
+        Comment.objects.filter(
+            item_id__in=[item.pk for item in loaded], asked__isnull=False, answered_at=None
+        )
+        .order_by("-created_at")
+        .values_list("item_id", "asked__name", "created_at")
+    )
+    return {item_id: f"Waiting on {name}, {age(at, now)}" for item_id, name, at in open_asks}
+
+
+def projects(actor: Actor) -> list[dict[str, Any]]:
+    """Returns every project with its counts by status group."""
+    return [_project(project) for project in project_rows()]
+
+
+def project(actor: Actor, key: str) -> dict[str, Any]:
+    """Returns one project with its counts; raises `NotFound` naming the key."""
+    found = project_rows().filter(key=key.upper()).first()
+    if found is None:
+        raise NotFound(f"There is no project {key!r}.", field="project")
+    return _project(found)
+
+
+def _project(row: Any) -> dict[str, Any]:
+    left = row.left_chart_at is not None
+    return {
+        "key": row.key,
+        "name": row.name,
+        "purpose": row.purpose,
+        "unit": "left the chart" if left else (row.unit_name or row.name),
+        "unit_key": row.unit_key,
+        "lead": seat_party(row.lead),
+        "url": f"/work/{row.key}",
+        "open": row.todo + row.active,
+        "counts": {
+            "todo": row.todo, "active": row.active, "done": row.done, "closed": row.closed,
+        },
+        "left": left,
+    }  # fmt: skip
+
+
+def work_page(
+    actor: Actor,
+    *,
+    project: str = "",
+    status: list[str] | None = None,
+    assignee: str = "",
+    q: str = "",
+    shape: str = "list",
+    cursor: str = "",
+    limit: int = 100,
+) -> dict[str, Any]:
+    """Returns the work page: a list page or the lanes of a board, over the same filters."""
+    snapshot = epochs.active()
+    given = {"project": project, "status": status or [], "assignee": assignee, "q": q}
+    answer: dict[str, Any] = {
+        "project": _project_of(actor, project),
+        "items": [],
+        "lanes": [],
+        "next": "",
+        "statuses": STATUSES,
+        "assignees": assignees(),
+    }
+    if shape == "board":
+        found = filtered(parse_filters(given), snapshot, actor)
+        lanes = _lanes(found, snapshot.timezone)
+        return answer | {"lanes": lanes, "total": sum(lane["total"] for lane in lanes)}
+    filters = parse_filters(given | {"cursor": cursor, "limit": limit, "sort": "-updated"})
+    loaded = page(filters, snapshot, actor)
+    return answer | {
+        "items": rows_of(loaded.rows), "next": loaded.next_cursor, "total": loaded.total,
+    }  # fmt: skip
+
+
+def _project_of(actor: Actor, key: str) -> dict[str, Any] | None:
+    return project(actor, key) if key and "," not in key and key[0] != "!" else None
+
+
+def assignees() -> list[dict[str, Any]]:
+    """Returns everybody to whom an item can be given."""
+    seats = Seat.objects.filter(removed_at=None).order_by("name", "handle")
+    return [party for seat in seats if (party := seat_party(seat)) is not None]
+
+
+def _lanes(found: QuerySet[WorkItem], zone: Any) -> list[dict[str, Any]]:
+    """Returns a lane for every status: counts of the whole set and the first cards of each.
+
+    What is finished shows since the company's Monday: a board is about now.
+    """
+    today = clock.now().astimezone(zone)
+    monday = (today - timedelta(days=today.weekday())).replace(
+        hour=0, minute=0, second=0, microsecond=0
+    )
+    shown = found.filter(Q(finished_at=None) | Q(finished_at__gte=monday)).order_by()
+    totals = dict(shown.values_list("status").annotate(number=Count("pk")))
+    placed = shown.annotate(
+        place=Window(RowNumber(), partition_by=[F("status")], order_by=[F("rank"), F("id")])
+    )
+    chosen = [item_id for item_id, place in placed.values_list("pk", "place") if place <= LANE]
+    cards = rows_of(items().filter(pk__in=chosen).order_by("rank", "id"))
+    return [
+        {
+            "id": status.value,
+            "title": STATUS_LABELS[status],
+            "total": totals.get(status.value, 0),
+            "items": [card for card in cards if card["status"] == status.value],
+            "note": "this week" if status in {Status.DONE, Status.CANCELLED} else "",
+        }
+        for status in Status
+        if status is not Status.CANCELLED or totals.get(status.value)
+    ]
+
+
+def item_page(actor: Actor, key: str) -> dict[str, Any]:
+    """Returns one item with its parts, asks, timeline, watchers and cost."""
+    item = whole_item(key)
+    subs = children_of(item)
+    related = [item, *subs]
+    if item.parent_id:
+        related.append(items().get(pk=item.parent_id))
+    rows = rows_of(related)
+    comments, changes = comments_of(item), changes_of(item)
+    turns = turns_of_item(actor, item.key)
+    asks = ask_queries.asks().filter(item=item, answered_at=None).order_by("created_at", "id")
+    timeline = [*activity(comments, changes), *(_turn_row(turn) for turn in turns)]
+    timeline.sort(key=lambda row: (row["at"], row["id"]))
+    return {
+        "item": rows[0]
+        | {
+            "body": text_of(item),
+            "reporter": reporter(item),
+            "unit": item.project.unit_name,
+            "parent": rows[-1] if item.parent_id else None,
+            "status_entered_at": item.status_entered_at,
+            "wakes_stopped_at": item.wakes_stopped_at,
+        },
+        "subs": rows[1 : 1 + len(subs)],
+        "blocked_by": [],
+        "blocking": [],
+        "asks": ask_queries.cards(asks, actor),
+        "activity": timeline[-SHOWN:],
+        "watchers": watchers_of(item),
+        "cost": _cost(item, turns),
+        "turns": turns,
+        "statuses": STATUSES,
+        "priorities": PRIORITIES,
+        "assignees": assignees(),
+    }
+
+
+def _cost(item: WorkItem, turns: list[dict[str, Any]]) -> dict[str, Any]:
+    sent_back = sum(max(0, (turn.get("iteration") or 1) - 1) for turn in turns)
+    return {
+        "turns": item.turns,
+        "tokens": item.tokens_in + item.tokens_out,
+        "tokens_in": item.tokens_in,
+        "tokens_out": item.tokens_out,
+        "secs": sum(turn.get("secs") or 0 for turn in turns),
+        "sent_back": sent_back,
+    }
+
+
+def _turn_row(turn: dict[str, Any]) -> dict[str, Any]:
+    outcome = turn.get("outcome") or turn.get("stage") or ""
+    return {
+        "id": str(turn["id"]),
+        "kind": "turn",
+        "who": turn.get("seat"),
+        "at": turn["started_at"],
+        "text": "worked on it" if outcome == "completed" else f"turn {outcome}",
+        "body": "",
+        "reach": "",
+        "url": f"/live/turns/{turn['id']}",
+        "meta": turn.get("error_kind") or "",
+        "to": None,
+        "change": "",
+        "answers": "",
+        "reply_to": "",
+        "open": outcome in {"context", "phase", "parked"},
+    }
+
+
+def ask_card(actor: Actor, comment_id: str) -> dict[str, Any]:
+    """Returns one ask as its card; raises `NotFound`."""
+    return ask_queries.ask_card(actor, comment_id)
+
+
+def open_asks(actor: Actor) -> list[dict[str, Any]]:
+    """Returns the cards of the open asks to the actor, oldest first."""
+    return ask_queries.cards(ask_queries.open_asks_to(actor), actor)
+
+
+def find_items(actor: Actor, q: str, limit: int = 8) -> list[Row]:
+    """Returns items by a piece of their title or their key, for completion."""
+    return rows_of(find_by_words(q, limit), live=False)
+
+
+def my_work(actor: Actor) -> dict[str, Any]:
+    """Returns the actor's day: sections of rows (asks as cards) with full totals."""
+    sections = my_sections(actor)
+    return {
+        name: {
+            "rows": cards_of(section["rows"], actor)
+            if name in {"asked_of_me", "asked_by_me"}
+            else rows_of(section["rows"]),
+            "total": section["total"],
+        }
+        for name, section in sections.items()
+    }
+
+
+def cards_of(rows: list[Comment], actor: Actor) -> list[dict[str, Any]]:
+    """Returns asks as cards, whatever was loaded of them before."""
+    found = ask_queries.asks().filter(pk__in=[row.pk for row in rows])
+    return ask_queries.cards(found.order_by("created_at", "id"), actor)

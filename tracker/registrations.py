@@ -1,0 +1,34 @@
+"""What this app adds to the registries."""
+
+from __future__ import annotations
+
+
+def register() -> None:
+    """Touches every registry this app fills."""
+    from agents.live.snapshot import WAITS
+    from agents.mail import triggers
+    from agents.turn.delivery import SURFACES, Surface
+    from crewlet.kernel.live import TOPICS
+    from crewlet.kernel.refs import REF_KINDS, RefKind
+    from orgs.inbox import SOURCES, InboxSource
+    from tracker import inbox, receivers, seen  # noqa: F401
+    from tracker.actions import comment, create, place, reads, update  # noqa: F401
+    from tracker.letters import TRIGGER
+    from tracker.views.panels import register_panels
+
+    SURFACES.register(
+        "work", Surface("the work item", remedy="comment_on_work_item or update_work_item")
+    )
+    triggers.register(TRIGGER)
+    REF_KINDS.register(
+        "item", RefKind(label=seen.item_label, url=seen.item_url, exists=seen.item_exists)
+    )
+    REF_KINDS.register(
+        "project",
+        RefKind(label=seen.project_label, url=seen.project_url, exists=seen.project_exists),
+    )
+    for topic in ("item", "project", "work"):
+        TOPICS.register(topic, seen.may_hear)
+    SOURCES.register("asks", InboxSource("asks", inbox.waiting_asks, inbox.count_asks))
+    WAITS.register("asks", inbox.waits_by_seat)
+    register_panels()

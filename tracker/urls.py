@@ -1,0 +1,22 @@
+"""Addresses of work. A project's key has no number, an item's has."""
+
+from __future__ import annotations
+
+from django.urls import path, re_path
+
+from tracker.views import pages
+
+_PROJECT = r"(?P<project>[A-Za-z][A-Za-z0-9]{0,11})"
+_ITEM = r"(?P<key>[A-Za-z][A-Za-z0-9]*-\d+)"
+_PART = r"(?P<part>head|asks|activity|fields|subs)"
+urlpatterns = [
+    path("work", pages.work, name="work"),
+    path("work/new", pages.new_item, name="new-item"),
+    path("work/projects", pages.projects, name="projects"),
+    re_path(rf"^work/{_ITEM}$", pages.item, name="item"),
+    re_path(rf"^work/{_PROJECT}$", pages.work, name="project"),
+    path("ui/work", pages.work_region, name="ui-work"),
+    path("ui/find", pages.find, name="ui-find"),
+    re_path(rf"^ui/items/{_ITEM}/{_PART}$", pages.item_part, name="ui-item-part"),
+    re_path(rf"^ui/work/{_PROJECT}$", pages.work_region, name="ui-project"),
+]

@@ -1,0 +1,1 @@
+"""The pages of work: lists, boards, one item, a new one."""
