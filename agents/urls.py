@@ -17,6 +17,10 @@ urlpatterns = [
     path("ui/seats/<slug:handle>", pages.seat_body, name="ui-seat"),
     path("ui/live/now", pages.live_now, name="ui-live-now"),
     path("ui/live/recent", pages.live_recent, name="ui-live-recent"),
-    path(f"{_TURN}rounds/<slug:phase>/<int:iteration>/<int:number>", pages.turn_round, name="ui-round"),
+    path(
+        f"{_TURN}rounds/<slug:phase>/<int:iteration>/<int:number>",
+        pages.turn_round,
+        name="ui-round",
+    ),
     path(f"{_TURN}<slug:part>", pages.turn_part, name="ui-turn-part"),
 ]

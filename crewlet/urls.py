@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from django.contrib import admin
-from django.urls import include, path
+from django.urls import URLPattern, URLResolver, include, path
 from drf_spectacular.views import SpectacularJSONAPIView
 
 from crewlet.doors import form, rest
 from crewlet.ops import views as ops
 
-api = [
+api: list[URLPattern | URLResolver] = [
     path("schema", SpectacularJSONAPIView.as_view(), name="api-schema"),
     *rest.act_urls(),
     path("", include("orgs.api.urls")),

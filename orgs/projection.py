@@ -54,7 +54,8 @@ def project(
     """
     units = _match_units(chart)
     seats, renamed = _match_seats(chart, before, derived)
-    gone = [row for row in Seat.objects.filter(removed_at=None) if row not in list(seats.values())]
+    kept = {row.id for row in seats.values()}
+    gone = [row for row in Seat.objects.filter(removed_at=None) if row.id not in kept]
     _refuse_held(chart, seats, gone)
     _retire(gone, units.values(), at)
     rows = _Rows(chart, units, seats)

@@ -9,7 +9,7 @@ from tracker.models.items import WorkItem
 from tracker.models.projects import Project
 from tracker.queries.lookup import as_id, pick
 
-_RELATED = ("project", "assignee", "reporter", "parent")
+_RELATED = ("project", "assignee", "reporter", "parent", "parent__project")
 
 
 def item_by_key(word: str, *, field: str = "item") -> WorkItem:

@@ -30,7 +30,9 @@ class Sender:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What a letter tells. `fields` are pairs in words: name → (from, to)."""
+    """What a letter tells. `fields` are pairs in words: name → (from, to). With `part`, the change
+    happened to that part of the item, not to the item itself.
+    """
 
     key: str
     title: str
@@ -45,6 +47,7 @@ class Facts:
     addressed: bool
     comment_id: str
     open_ask: bool
+    part: str = ""
 
 
 def write(facts: Facts) -> dict[str, Any]:
@@ -54,6 +57,7 @@ def write(facts: Facts) -> dict[str, Any]:
     lines = [
         *_head(facts.key, facts.title, facts.status, facts.assignee, reason),
         f"From: {facts.sender.name} (@{facts.sender.handle}, {facts.sender.kind})",
+        *([f"Part: {facts.part}"] if facts.part else []),
         *(f"Changed: {name}: {old} -> {new}" for name, (old, new) in facts.fields.items()),
     ]
     if facts.why:
@@ -166,6 +170,8 @@ def _how_to_answer(facts: Facts) -> str:
 
 
 def _summary(facts: Facts) -> str:
+    if facts.part:
+        return f"finished {facts.part}, a part of {facts.key} {facts.title}"[:300]
     verb = {
         ChangeKind.CREATED: "filed",
         ChangeKind.COMMENT: "commented on",

@@ -23,9 +23,9 @@ class Reason(StrEnum):
     ANSWERED = "answered"
     ASSIGNEE = "assignee"
     UNASSIGNED = "unassigned"
+    PARENT_ASSIGNEE = "parent_assignee"
     REPORTER = "reporter"
     THREAD = "thread"
-    PARENT_ASSIGNEE = "parent_assignee"
     WATCHER = "watcher"
     LEAD_FALLBACK = "lead_fallback"
 
@@ -146,12 +146,14 @@ def _candidates(happened: Happened, around: Around) -> Iterator[tuple[Party, Rea
     yield from _each([around.assignee], Reason.ASSIGNEE)
     if happened.assigned:
         yield from _each([around.previous_assignee], Reason.UNASSIGNED)
+    if happened.finished:
+        # Before the reporter: who broke the whole into parts mostly filed them too, and hears that
+        # the whole moved on, not that something they once filed is done.
+        yield from _each([around.parent_assignee], Reason.PARENT_ASSIGNEE)
     if talk or happened.finished or happened.assigned:
         yield from _each([around.reporter], Reason.REPORTER)
     if talk:
         yield from _each(around.thread, Reason.THREAD)
-    if happened.finished:
-        yield from _each([around.parent_assignee], Reason.PARENT_ASSIGNEE)
     yield from _each(around.watchers, Reason.WATCHER)
 
 
@@ -159,17 +161,3 @@ def _each(parties: Iterable[Party | None], reason: Reason) -> Iterator[tuple[Par
     for party in parties:
         if party is not None:
             yield party, reason
-
-
-REASON_WORDS: dict[Reason, str] = {
-    Reason.MENTION: "you are mentioned",
-    Reason.ASKED: "you are asked",
-    Reason.ANSWERED: "your ask is answered",
-    Reason.ASSIGNEE: "the item is yours",
-    Reason.UNASSIGNED: "the item was yours until now",
-    Reason.REPORTER: "you filed the item",
-    Reason.THREAD: "you take part in the thread",
-    Reason.PARENT_ASSIGNEE: "a sub-item of yours is finished",
-    Reason.WATCHER: "you watch the item",
-    Reason.LEAD_FALLBACK: "you lead the project and nobody else hears of it",
-}

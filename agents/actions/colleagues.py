@@ -9,6 +9,7 @@ from pydantic import Field
 from agents.turn import colleague
 from crewlet.kernel.actions import Args, Doors, Result, action
 from crewlet.kernel.actors import Actor
+from crewlet.kernel.authority import Grant
 from crewlet.kernel.errors import Forbidden, Invalid, NotFound
 from crewlet.kernel.nearest import nearest
 from orgs import epochs
@@ -30,7 +31,13 @@ class LookupColleague(Args):
     )
 
 
-@action("lookup_colleague", args=LookupColleague, doors=Doors.ALL, reads=True)
+@action(
+    "lookup_colleague",
+    args=LookupColleague,
+    doors=Doors.ALL,
+    grant=Grant.STATE_READ,
+    reads=True,
+)
 def lookup_colleague(actor: Actor, args: LookupColleague, target: None) -> Result:
     """Finds who somebody is and how to reach them. Several matches come back as a list to choose
     from; nothing is guessed."""

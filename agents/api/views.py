@@ -14,12 +14,15 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from agents.api import shapes
+from agents.budgets import spend
+from agents.live import seats
 from agents.live.snapshot import seat_row, seat_rows
-from agents.queries import budgets, feed, seats, turns
+from agents.queries import feed, turns
 from crewlet.doors.rest import ErrorAnswer, ReadView, act_response, actor_of, json_body
-from crewlet.kernel import live
+from crewlet.kernel import clock, live
 from crewlet.kernel.errors import CrewletError, ErrorCode
 from crewlet.kernel.redis import client
+from orgs import epochs
 
 _ERRORS = {"4XX": ErrorAnswer}
 
@@ -241,7 +244,7 @@ class BudgetsView(ReadView):
     @extend_schema(tags=["budgets"], responses={200: shapes.BudgetsShape, **_ERRORS})
     def get(self, request: Request) -> Response:
         """Lists the windows of the company and of every agent seat."""
-        return Response(budgets.budgets(actor_of(request)))
+        return Response(spend.payload(epochs.active(), clock.now()))
 
 
 class SnapshotView(ReadView):

@@ -45,6 +45,7 @@ log = logging.getLogger(__name__)
 
 POISON_LOSSES: Final = 5
 """Workers in a row that died under one turn, after which its mail is poison."""
+PARKED: Final = "parked"
 COALESCE_WINDOW_SECONDS: Final = 0.0
 COALESCE_MAX_BATCH: Final = claim.MAX_BATCH
 
@@ -86,8 +87,9 @@ class Dispatcher:
             if claimed is None:
                 return False
             db.release()
-            self._run(claimed, verdict.lease)
-            return True
+            # A turn that parked is left to the sweep: what stopped it a moment ago still stands,
+            # whatever the screening thinks, and asking at once would spin.
+            return self._run(claimed, verdict.lease) != PARKED
         except Fenced:
             held = self._host.lease_of(seat_id)
             if held is not None and not _stands(held):
@@ -96,12 +98,12 @@ class Dispatcher:
         finally:
             db.release()
 
-    def _run(self, claimed: Claimed, lease: Lease) -> None:
+    def _run(self, claimed: Claimed, lease: Lease) -> str:
         context = TurnContext(
             should_stop=partial(park.stop_of, claimed.turn_id, lease.seat_id),
             lease_fresh=lambda: self._host.holds(lease) and self._host.fresh(),
         )
-        self._turns.run(claimed.turn_id, lease, context, resumed=claimed.resumed)
+        return self._turns.run(claimed.turn_id, lease, context, resumed=claimed.resumed)
 
     def _claim(self, seat_id: UUID, clear: Clear) -> Claimed | None:
         if clear.turn is not None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 from uuid import UUID
 
 from django.db.backends.utils import CursorWrapper
@@ -48,8 +48,8 @@ class Turns(Protocol):
     def abandon(self, cursor: CursorWrapper, turn_id: UUID, error_kind: str, error: str) -> None:
         """Ends a turn that will not be tried again."""
 
-    def run(self, turn_id: UUID, lease: Lease, context: TurnContext, *, resumed: bool) -> Any:
-        """Runs it until it ends, parks, or is fenced."""
+    def run(self, turn_id: UUID, lease: Lease, context: TurnContext, *, resumed: bool) -> str:
+        """Runs it until it ends, parks, or is fenced; returns which (`completed`, `parked`, …)."""
 
 
 class JournalledTurns:
@@ -77,9 +77,9 @@ class JournalledTurns:
         """Ends a turn for good."""
         journal.abandon(cursor, turn_id, error_kind=error_kind, error=error)
 
-    def run(self, turn_id: UUID, lease: Lease, context: TurnContext, *, resumed: bool) -> Any:
+    def run(self, turn_id: UUID, lease: Lease, context: TurnContext, *, resumed: bool) -> str:
         """Runs a turn."""
-        return engine.run(
+        end = engine.run(
             engine.ClaimedTurn(
                 turn_id=turn_id,
                 seat_id=lease.seat_id,
@@ -89,3 +89,4 @@ class JournalledTurns:
             ),
             context,
         )
+        return end.kind

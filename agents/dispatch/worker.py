@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import signal
 import sys
 from dataclasses import dataclass
@@ -127,6 +128,7 @@ def install(app: Celery, turns: Turns | None = None) -> None:
         _process.host = build_host(
             HostSettings(env.node_id, env.lease_ttl, env.sweep_seconds, env.max_concurrent), turns
         )
+        _process.host.leave = _end_process
         _boot(_process.host)
         publish(EventType.ORG_STARTED, summary=f"Node {env.node_id} started.", actor="engine:host")
 
@@ -142,6 +144,11 @@ def _boot(host: SeatHost) -> None:
         # Celery logs what a signal's receiver raises and goes on; only an exit ends it.
         sys.stderr.write(f"{error.message}\n")
         sys.exit(EXIT_TEMPFAIL)
+
+
+def _end_process() -> None:
+    # Declared dead while it lives: it holds nothing any more, and a supervisor starts it anew.
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _is_duty(worker: Any) -> bool:

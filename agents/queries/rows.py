@@ -19,7 +19,8 @@ SELECT t.id, s.handle, s.name, s.kind, coalesce(u.name, '') AS unit, t.work_item
     t.constituents -> -1 -> 'payload' -> 'item' ->> 'title' AS item_title,
     t.stage, t.phase, t.iteration, t.park_reason, t.wake_at, t.outcome, t.decision, t.submitted,
     t.error_kind, t.error, t.started_at, t.ended_at, t.worked_ms, t.tokens_in, t.tokens_out,
-    t.calls, t.node, t.attempt, t.work_key, t.work_item, t.conversation, p.max_rounds, r.n AS round,
+    t.calls, t.node, t.attempt, t.work_key, t.work_item ->> 'basis' AS basis,
+    t.conversation, p.max_rounds, r.n AS round,
     coalesce(every.rounds, 0) AS rounds, c.name AS call_name, c.status AS call_status,
     coalesce(r.at, p.started_at, t.started_at) AS updated_at
 FROM agents_turn t
@@ -65,7 +66,7 @@ def turn_row(raw: Row) -> Row:
         "summary": raw["summary"] or "",
         "item": item(key, title) if key else None,
         "work_item": key or None,
-        "work_item_basis": (raw["work_item"] or {}).get("basis") if key else None,
+        "work_item_basis": raw["basis"] if key else None,
         "work_key": raw["work_key"],
         "conversation": raw["conversation"],
         "attempt": raw["attempt"],

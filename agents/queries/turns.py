@@ -8,12 +8,13 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, Q
+from django.db.models import Count, Q, Sum
 from django.db.models.functions import TruncHour
 
 from agents.models.turns import Phase, Round, SteerNote, StopRequest, ToolCall, Turn
 from agents.queries import rows
 from agents.queries.rows import Row
+from crewlet.kernel import clock
 from crewlet.kernel.actors import Actor
 from crewlet.kernel.cursors import read_cursor, write_cursor
 from crewlet.kernel.errors import NotFound
@@ -47,7 +48,8 @@ def recent_turns(
 ) -> Row:
     """Returns a page of turns, newest first: `turns`, `next` (empty at the end) and `total`."""
     filters = Q()
-    clauses, params = ["true"], []
+    clauses: list[str] = ["true"]
+    params: list[Any] = []
     for value, column, field in (
         (seat, "s.handle", "seat__handle"),
         (outcome, "t.outcome", "outcome"),
@@ -277,9 +279,22 @@ def turn_hours(actor: Actor, now: datetime) -> list[Row]:
             completed=Count("id", filter=~Q(outcome="failed") & Q(iteration=1)),
         )
     )
-    by_hour = {entry["hour"]: entry for entry in found}
+    by_hour: dict[Any, Row] = {entry["hour"]: dict(entry) for entry in found}
     empty = {"completed": 0, "sent_back": 0, "failed": 0}
     hours = [since + timedelta(hours=n) for n in range(24)]
     return [
         {"at": hour} | {name: by_hour.get(hour, empty)[name] for name in empty} for hour in hours
     ]
+
+
+def seat_stats(handle: str) -> Row:
+    """Returns the figures of a seat's last seven days."""
+    since = clock.now() - timedelta(days=7)
+    figures = Turn.objects.filter(seat__handle=handle, started_at__gte=since).aggregate(
+        turns_7d=Count("id"),
+        completed_7d=Count("id", filter=Q(outcome="completed")),
+        failed_7d=Count("id", filter=Q(outcome="failed")),
+        sent_back_7d=Count("id", filter=Q(iteration__gt=1)),
+        tokens_7d=Sum("tokens_in", default=0) + Sum("tokens_out", default=0),
+    )
+    return dict(figures)

@@ -118,6 +118,7 @@ class SeatHost:
         self.settings = settings
         self.incarnation = presence.mint(settings.node_id)
         self.runner: Runner | None = None
+        self.leave: Callable[[], None] = _stay
         self.draining = False
         self.ended = False
         self._grips: dict[UUID, _Grip] = {}
@@ -154,10 +155,6 @@ class SeatHost:
         """Returns the seats held, in a stable order."""
         with self._lock:
             return sorted(self._grips)
-
-    def look_soon(self) -> None:
-        """Lets the sweep run at once."""
-        self._look.set()
 
     def fenced(self, lease: Lease) -> None:
         """Drops a seat that somebody else has taken: detach first, write nothing more."""
@@ -305,6 +302,7 @@ class SeatHost:
                 _release_connection()
             self._beats.renewal = clock.monotonic()
             if self.ended:
+                self.leave()
                 return
 
     # -- sweep ---------------------------------------------------------------------------------
@@ -448,6 +446,10 @@ class SeatHost:
 
     def _in_flight(self) -> int:
         return self.runner.in_flight() if self.runner else 0
+
+
+def _stay() -> None:
+    """What a host does about being ended where nobody runs it as a process of its own."""
 
 
 def _die(message: str) -> None:

@@ -26,6 +26,7 @@ from agents.turn.machine import (
 )
 from agents.turn.phases import review
 from agents.turn.record import CallRecord, Effect, IterationRow, RoundRecord
+from agents.turn.storable import cleaned
 from agents.turn.submissions import SubmitReview, SubmitWork, read_review, read_work
 from crewlet.kernel import clock
 from crewlet.kernel.events import EventType
@@ -85,11 +86,11 @@ def _control(running: Running, state: State, call: CallRecord) -> None:
     phase = due(running.record.phase(state.phase, state.iteration), "the phase")
     said: SubmitWork | SubmitReview | str
     if state.phase is PhaseName.EXECUTE:
-        said = read_work(call.args or {})
+        said = read_work(cleaned(call.args or {}))
         if isinstance(said, SubmitWork):
             said = delivery.refusal(said, running.record, running.held) or said
     else:
-        said = read_review(call.args or {})
+        said = read_review(cleaned(call.args or {}))
     call.status, call.ok = "done", not isinstance(said, str)
     if isinstance(said, str):
         call.result = said

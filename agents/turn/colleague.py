@@ -6,14 +6,16 @@ silence: a failed turn answers with the reason, and a channel that nobody answer
 
 from __future__ import annotations
 
+import json
 from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
-from django.db import connection
+from django.db import connection, transaction
 
 from agents.mail.post import Mail, WorkRef, post
 from agents.mail.triggers import TriggerKind, register
+from agents.turn.machine import Limits
 from agents.turn.record import TurnHead
 from agents.turn.rows import as_json
 from crewlet.kernel import clock
@@ -59,13 +61,12 @@ def register_kinds() -> None:
         )
 
 
-def open_channel(
-    actor: Actor, target_id: UUID, target_handle: str, brief: str, work_item: WorkRef | None = None
-) -> UUID:
+def open_channel(actor: Actor, target_id: UUID, target_handle: str, brief: str) -> UUID:
     """Asks a colleague in the caller's transaction and wakes them; returns the channel.
 
-    The ask is one level deeper than the asker's own turn, and carries the item it is charged to.
-    Raises Invalid for an empty brief and for an ask to oneself.
+    The ask is one level deeper than the asker's own turn, and carries the item that turn is
+    charged to. Raises Invalid for an empty brief, for an ask to oneself, and for one so deep in a
+    chain of asks that its turn would be refused.
     """
     if actor.seat_id is None or actor.handle is None:
         raise Invalid("Only a seat can ask a colleague; people write on an item.", field="target")
@@ -74,8 +75,16 @@ def open_channel(
     if not brief.strip():
         raise Invalid("The brief is empty. Say what you need to know and why.", field="brief")
     channel, now, turn = new_id(), clock.now(), actor.turn
-    item = work_item.as_json() if work_item else None
-    _run(_OPEN, (channel, actor.seat_id, target_id, as_json(item), turn and turn.turn_id, now))
+    depth = (turn.depth if turn else 0) + 1
+    if depth >= Limits().depth:
+        raise Invalid(
+            f"You were yourself asked at the end of a chain of {depth} asks, so you cannot pass "
+            "the question on. Answer with what you know, or say in the answer who should be asked.",
+            field="target",
+        )
+    item = _asked_by(turn.turn_id) if turn else None
+    stored = as_json(item.as_json()) if item else None
+    _run(_OPEN, (channel, actor.seat_id, target_id, stored, turn and turn.turn_id, now))
     _run(_MESSAGE, (new_id(), channel, "ask", actor.seat_id, brief, now))
     post(
         target_id,
@@ -93,29 +102,38 @@ def open_channel(
                 "channel": str(channel),
             },
             reply_kind="engine",
-            depth=(turn.depth if turn else 0) + 1,
+            depth=depth,
             chain=(*(turn.chain if turn else ()), actor.handle),
-            work_item=_asked_by(work_item),
+            work_item=item,
             parent_turn=turn.turn_id if turn else None,
             agent_caused=True,
         ),
     )
-    publish(
-        EventType.A2A_CHANNEL_OPENED,
-        summary=f"{actor.name} asked @{target_handle}: {_line(brief)}",
-        actor=actor.handle,
-        seat_id=actor.seat_id,
-        turn_id=turn.turn_id if turn else None,
-        payload={"channel": str(channel), "target": target_handle},
-        topics=("agents",),
-    )
+    for kind, summary in (
+        (EventType.A2A_CHANNEL_OPENED, f"{actor.name} asked @{target_handle}: {_line(brief)}"),
+        (EventType.A2A_MESSAGE_SENT, f"{actor.name} wrote to @{target_handle}"),
+    ):
+        publish(
+            kind,
+            summary=summary,
+            actor=actor.handle,
+            seat_id=actor.seat_id,
+            turn_id=turn.turn_id if turn else None,
+            payload={"channel": str(channel), "target": target_handle},
+            topics=("agents",),
+        )
     return channel
 
 
-def _asked_by(item: WorkRef | None) -> WorkRef | None:
-    if item is None:
+def _asked_by(turn_id: UUID) -> WorkRef | None:
+    """The item that the asker's turn is charged to: it rides the ask."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT work_item FROM agents_turn WHERE id = %s", (turn_id,))
+        row = cursor.fetchone()
+    item = json.loads(row[0]) if row and isinstance(row[0], str) else (row and row[0])
+    if not item:
         return None
-    return WorkRef(item.backend, item.id, item.key, item.project, basis="asked_by")
+    return WorkRef(item["backend"], item["id"], item["key"], item["project"], basis="asked_by")
 
 
 _ANSWER = """
@@ -234,8 +252,13 @@ def sweep_channels(now: datetime) -> int:
     """Closes asks without an answer an hour after the target began, and tells the asker.
 
     An ask that still waits in the target's mailbox is not overdue. Closed channels are deleted
-    after seven days. Runs in the caller's transaction; returns how many it closed.
+    after seven days. One transaction; returns how many it closed.
     """
+    with transaction.atomic():
+        return _sweep(now)
+
+
+def _sweep(now: datetime) -> int:
     with connection.cursor() as cursor:
         cursor.execute(_STALE, {"limit": now - IDLE})
         stale = cursor.fetchall()
@@ -262,6 +285,11 @@ def sweep_channels(now: datetime) -> int:
             topics=("agents",),
         )
     return len(stale)
+
+
+def sweep(now: datetime) -> None:
+    """Sweeps, as a duty of the company."""
+    sweep_channels(now)
 
 
 def _run(sql: str, params: tuple[Any, ...]) -> None:

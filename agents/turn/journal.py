@@ -24,6 +24,7 @@ from agents.seats import lease
 from agents.turn import colleague, reading, rows, telling, words
 from agents.turn.machine import End
 from agents.turn.record import CallRecord, IterationRow, PhaseRecord, RoundRecord, TurnRecord
+from agents.turn.storable import clean
 from crewlet.kernel import clock
 from crewlet.kernel.errors import Fenced
 from crewlet.kernel.events import EventType, publish
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
     from agents.mail.conversations import Merged
 
-__all__ = ["Journal", "abandon", "adopt", "open_turn", "work_key_of"]
+__all__ = ["Journal", "abandon", "adopt", "ask_stop", "open_turn", "work_key_of"]
 
 FENCE_FRESH_SECONDS = 1.0
 
@@ -140,7 +141,7 @@ def abandon(cursor: CursorWrapper, turn_id: UUID, *, error_kind: str, error: str
 
     Whoever waits for it is told, as of any failed turn.
     """
-    cursor.execute(_ABANDON, (error_kind, rows.clean(error), clock.now(), turn_id))
+    cursor.execute(_ABANDON, (error_kind, clean(error), clock.now(), turn_id))
     row = cursor.fetchone()
     if row is None:
         return
@@ -155,6 +156,22 @@ def abandon(cursor: CursorWrapper, turn_id: UUID, *, error_kind: str, error: str
         payload={"failed": True, "error_kind": error_kind},
         topics=("agents", f"turn:{turn_id}"),
     )
+
+
+_ASK_STOP = """
+INSERT INTO agents_stoprequest (turn_id, by, reason, at) VALUES (%s, %s, %s, %s)
+ON CONFLICT (turn_id) DO NOTHING RETURNING turn_id
+"""
+
+
+def ask_stop(turn_id: UUID, *, by: str, reason: str) -> bool:
+    """Stores a person's wish that a turn ends; False when somebody had it before.
+
+    Needs no lease: the turn itself reads the wish at its next fence.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_ASK_STOP, (turn_id, by, reason, clock.now()))
+        return cursor.fetchone() is not None
 
 
 def _tell_abandoned(turn_id: UUID, error_kind: str, error: str) -> None:
@@ -184,7 +201,7 @@ class Journal:
         self.record = record
         self.lease_epoch = lease_epoch
         self._phases: dict[UUID, PhaseRecord] = {}
-        self._rounds: list[tuple[PhaseRecord, RoundRecord]] = []
+        self._rounds: list[tuple[PhaseRecord, RoundRecord, rows.Place]] = []
         self._results: list[CallRecord] = []
         self._iterations: list[IterationRow] = []
         self._events: list[dict[str, Any]] = []
@@ -201,10 +218,10 @@ class Journal:
 
     # --- queueing --------------------------------------------------------------------------------
 
-    def answered(self, phase: PhaseRecord, item: RoundRecord) -> None:
-        """Queues an answer; its phase rides along when it is new."""
+    def answered(self, phase: PhaseRecord, item: RoundRecord, place: rows.Place) -> None:
+        """Queues an answer and where it leads; its phase rides along when it is new."""
         self._phases[phase.id] = phase
-        self._rounds.append((phase, item))
+        self._rounds.append((phase, item, place))
 
     def resulted(self, call: CallRecord) -> None:
         """Queues the result of a call whose row is already there."""
@@ -281,8 +298,8 @@ class Journal:
         turn_id = self.turn_id
         for phase in self._phases.values():
             rows.write_phase(cursor, turn_id, phase)
-        for phase, item in self._rounds:
-            rows.write_round(cursor, turn_id, phase, item)
+        for phase, item, place in self._rounds:
+            rows.write_round(cursor, turn_id, phase, item, place)
         rows.write_results(cursor, self._results)
         for row in self._iterations:
             rows.write_iteration(cursor, turn_id, row, self._calls_of(row.n), clock.now())

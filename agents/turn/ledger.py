@@ -12,6 +12,7 @@ from typing import Any
 
 from agents.turn.machine import PhaseName
 from agents.turn.record import CallRecord, Effect, IterationRow, PhaseRecord, TurnRecord
+from agents.turn.storable import clean, cleaned
 
 VALUE_CHARS = 200
 CALL_CHARS = 800
@@ -41,7 +42,7 @@ def arguments(args: dict[str, Any] | None) -> str:
     """
     parts = {
         key: elide(value if isinstance(value, str) else json.dumps(value, default=str), VALUE_CHARS)
-        for key, value in (args or {}).items()
+        for key, value in cleaned(args or {}).items()
     }
     kept = dict(sorted(parts.items(), key=lambda item: len(item[0]) + len(item[1])))
     dropped = 0
@@ -54,7 +55,7 @@ def arguments(args: dict[str, Any] | None) -> str:
 
 def call_line(call: CallRecord) -> str:
     """Renders one call with what became of it and what that means for the next pass."""
-    head = f"- `{call.name}`({arguments(call.args)})"
+    head = f"- `{clean(call.name)}`({arguments(call.args)})"
     if not call.done:
         return f"{head}: outcome not observed; look before you act"
     if not call.ok:

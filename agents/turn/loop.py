@@ -13,7 +13,7 @@ from datetime import timedelta
 from typing import Final
 
 from agents.budgets.charge import Charge, charge
-from agents.budgets.windows import Refusal, limits_for
+from agents.budgets.windows import limits_for
 from agents.llm import chain
 from agents.llm.base import (
     Answer,
@@ -25,7 +25,7 @@ from agents.llm.base import (
     ToolSchema,
 )
 from agents.tools.run_call import CallResult, run_call
-from agents.turn import outcome, resume, words
+from agents.turn import outcome, resume, rows, words
 from agents.turn.coast import coast, step
 from agents.turn.machine import (
     Ask,
@@ -42,13 +42,15 @@ from agents.turn.machine import (
 from agents.turn.opids import operation_id
 from agents.turn.phases import execute, review
 from agents.turn.record import CallRecord, Effect, PhaseRecord, RoundRecord
-from agents.turn.rows import clean as storable
 from agents.turn.running import Running
+from agents.turn.storable import clean as storable
+from agents.turn.storable import cleaned
 from crewlet.kernel import clock, db
 from crewlet.kernel.events import EventType
 from crewlet.kernel.failpoints import failpoint
 from crewlet.kernel.ids import new_id
 from crewlet.kernel.redact import clean
+from orgs import epochs
 
 OPEN: Final = {PhaseName.EXECUTE: execute.open_phase, PhaseName.REVIEW: review.open_phase}
 BACKOFF_CAP: Final = 60.0
@@ -178,18 +180,20 @@ def _take(running: Running, state: State, phase: PhaseRecord, item: RoundRecord)
         if state.position is Position.ASKING and state.callless > 0:
             item.note = words.corrective(phase.phase)
     state = coast(running, state, fresh=item)
-    running.journal.answered(phase, item)
+    place = rows.Place(state.phase.value, state.iteration, state.correction)
+    running.journal.answered(phase, item, place)
     if state.position is Position.ENDED:
         failpoint("settle.before")
-    refusal: Refusal | None = None
+    # Ceilings are those of today, not of the epoch that the turn pinned: raising one frees it now.
+    company, refusal = epochs.active(), None
     with running.journal.write() as cursor:
         if state.position is Position.ENDED:
             outcome.settle(running, state, cursor)
         refusal = charge(
             cursor,
             _charge_of(running, phase, item),
-            limits=limits_for(running.record.head.seat_id, running.snapshot),
-            tz=running.snapshot.timezone,
+            limits=limits_for(running.record.head.seat_id, company),
+            tz=company.timezone,
             now=clock.now(),
         )
         if refusal is not None and state.position is not Position.ENDED:
@@ -290,7 +294,8 @@ def run(running: Running, state: State, command: RunCall) -> State:
 
 def _perform(running: Running, call: CallRecord) -> None:
     tool = running.tool(call.name)
-    part = ToolCallPart(call.call_id, call.name, call.args, call.args_text)
+    # The journal keeps what the model wrote; the tool gets what a text can hold.
+    part = ToolCallPart(call.call_id, call.name, cleaned(call.args), call.args_text)
     failpoint("call.before")
     call.started_at = clock.now()
     pen = CallPen(running, call, clock.monotonic(), call.op_id, running.journal.scope)

@@ -16,7 +16,7 @@ from agents.turn.record import CallRecord
 
 def digest_of(args: dict[str, Any] | None) -> str:
     """Returns the digest of a call's arguments, whatever order the model wrote them in."""
-    body = json.dumps(args or {}, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    body = json.dumps(args or {}, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(body.encode()).hexdigest()[:32]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -80,6 +81,31 @@ def read(turn_id: UUID) -> tuple[TurnRecord, dict[str, Any]]:
     if calls:
         _fill(record)
     return record, dict(_json(detail))
+
+
+_STANDING = """
+SELECT t.seat_id, s.handle, t.stage, t.outcome
+FROM agents_turn t JOIN orgs_seat s ON s.id = t.seat_id WHERE t.id = %s
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Whose turn it is and where it stands."""
+
+    id: UUID
+    seat_id: UUID
+    handle: str
+    stage: str
+    outcome: str
+
+
+def standing(turn_id: UUID) -> Standing:
+    """Returns whose turn it is and where it stands. Raises NotFound."""
+    found = _rows(_STANDING, turn_id)
+    if not found:
+        raise NotFound(f"There is no turn {turn_id}.", field="turn")
+    return Standing(turn_id, *found[0])
 
 
 def head(turn_id: UUID) -> TurnHead:

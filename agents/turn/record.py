@@ -15,6 +15,7 @@ from uuid import UUID
 
 from agents.llm.base import Answer
 from agents.turn.machine import PhaseName
+from agents.turn.storable import clean
 from agents.turn.submissions import SUBMITTERS
 
 
@@ -123,7 +124,7 @@ class PhaseRecord:
         """The newest prose of the phase, empty when it only called tools."""
         for item in reversed(self.rounds):
             if item.answer.text.strip():
-                return item.answer.text.strip()
+                return clean(item.answer.text.strip())
         return ""
 
 

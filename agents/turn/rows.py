@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 from uuid import UUID
 
 from agents.turn.machine import End
 from agents.turn.record import CallRecord, IterationRow, PhaseRecord, RoundRecord
+from agents.turn.storable import clean, cleaned
 from crewlet.kernel.ids import new_id
 
 
@@ -29,11 +31,6 @@ class Cursor(Protocol):
     def fetchall(self) -> list[Any]: ...
 
 
-def clean(text: str) -> str:
-    """Drops what Postgres cannot hold in a text: NUL and halves of characters."""
-    return text.replace("\x00", "").encode("utf-8", "replace").decode()
-
-
 def as_json(value: Any) -> str | None:
     """Renders a column of JSON; what Postgres cannot hold is cleaned out of its strings."""
     if value is None:
@@ -43,18 +40,8 @@ def as_json(value: Any) -> str | None:
     except ValueError:
         return None
     if "\\u0000" in body or "\\ud" in body:
-        body = json.dumps(_cleaned(value), default=str)
+        body = json.dumps(cleaned(value), default=str)
     return body
-
-
-def _cleaned(value: Any) -> Any:
-    if isinstance(value, str):
-        return clean(value)
-    if isinstance(value, dict):
-        return {clean(str(key)): _cleaned(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_cleaned(item) for item in value]
-    return value
 
 
 _TURN = """
@@ -65,7 +52,7 @@ INSERT INTO agents_turn
      wake_at, submitted, decision, outcome, error_kind, error, stopped_by, result, tokens_in,
      tokens_out, calls, started_at, ended_at, worked_ms)
 VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, 0, 'context',
-        '', 1, '', '', '{}', NULL, '', '', '', '', '', '', '', 0, 0, 0, %s, NULL, 0)
+        'execute', 1, '', '', '{}', NULL, '', '', '', '', '', '', '', 0, 0, 0, %s, NULL, 0)
 """
 
 _SEGMENT = """
@@ -129,7 +116,7 @@ def write_phase(cursor: Cursor, turn_id: UUID, phase: PhaseRecord) -> None:
 _ROUND = """
 WITH counted AS (
     UPDATE agents_turn
-    SET stage = 'phase', phase = %s, iteration = %s, calls = calls + 1,
+    SET stage = 'phase', phase = %s, iteration = %s, correction = %s, calls = calls + 1,
         tokens_in = tokens_in + %s, tokens_out = tokens_out + %s
     WHERE id = %s
 )
@@ -140,13 +127,25 @@ VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
 """
 
 
-def write_round(cursor: Cursor, turn_id: UUID, phase: PhaseRecord, item: RoundRecord) -> None:
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the turn stands once an answer is folded: what pages show until the next one."""
+
+    phase: str
+    iteration: int
+    correction: str = ""
+
+
+def write_round(
+    cursor: Cursor, turn_id: UUID, phase: PhaseRecord, item: RoundRecord, place: Place
+) -> None:
     """Stores an answer byte for byte with the rows of its calls, and counts it on the turn."""
     answer, usage = item.answer, item.answer.usage
     cursor.execute(
         _ROUND,
         (
-            phase.phase.value, phase.iteration, usage.input, usage.output, turn_id,
+            place.phase, place.iteration, clean(place.correction), usage.input, usage.output,
+            turn_id,
             item.id, phase.id, item.n, item.started_at, item.ms, answer.stop.value,
             answer.model, answer.provider_key, usage.input, usage.output, usage.cache_read,
             usage.cache_write, clean(answer.reasoning), clean(answer.text), bool(item.note),

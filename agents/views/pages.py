@@ -7,8 +7,8 @@ from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse
 
-from agents.live.snapshot import seat_rows
 from agents.live import pages as queries
+from agents.live.snapshot import seat_rows
 from agents.views.chart import legend, sentence, tree
 from agents.views.faces import turn_face
 from agents.views.trace import one_round, trace

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from agents.live.snapshot import health_card, seat_rows
 from agents.live import pages as queries
+from agents.live.snapshot import health_card, seat_rows
 from agents.views.chart import activity_of, legend, sentence
 from agents.views.faces import turn_face
 from crewlet.console.registries import (

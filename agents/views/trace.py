@@ -84,9 +84,18 @@ def _steps(detail: Row, phases: Sequence[Out], now: datetime) -> list[Out]:
         context |= {"state": "now", "note": "reading"}
     else:
         context |= {"state": "done", "note": _spent(began, first or detail["ended_at"])}
-    steps = [context, *(_step(row, phase) for row, phase in zip(detail["phases"], phases, strict=True))]
-    if detail["ended_at"] is None and detail["phases"] and detail["phases"][-1]["phase"] == "execute":
-        steps.append({"kind": "review", "name": "Review", "state": "next", "note": "next", "href": ""})
+    steps = [
+        context,
+        *(_step(row, phase) for row, phase in zip(detail["phases"], phases, strict=True)),
+    ]
+    if (
+        detail["ended_at"] is None
+        and detail["phases"]
+        and detail["phases"][-1]["phase"] == "execute"
+    ):
+        steps.append(
+            {"kind": "review", "name": "Review", "state": "next", "note": "next", "href": ""}
+        )
     return steps
 
 

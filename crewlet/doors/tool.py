@@ -9,7 +9,7 @@ from crewlet.kernel.actions import Action
 
 def tool_schema(entry: Action) -> dict[str, Any]:
     """Returns the JSON Schema of an action's arguments, without titles that say nothing."""
-    schema = _without_titles(entry.args.model_json_schema())
+    schema: dict[str, Any] = _without_titles(entry.args.model_json_schema())
     schema.setdefault("properties", {})
     schema.pop("description", None)
     return schema

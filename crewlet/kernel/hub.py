@@ -32,6 +32,20 @@ WS_CLIENTS = Gauge("crewlet_ws_clients", "Sockets that listen to this process.")
 WS_DROPPED = Counter("crewlet_ws_dropped_total", "Frames dropped for a slow socket.")
 
 Frame = dict[str, Any]
+Entry = tuple[str, dict[str, str]]
+
+
+def _entries(answer: Any, stream: str) -> list[Entry]:
+    """Returns the entries of an XREAD answer: a map of streams in RESP3, a list of pairs in RESP2.
+
+    RESP3 wraps the entries of a stream in one more list.
+    """
+    if not answer:
+        return []
+    found = answer[stream] if isinstance(answer, dict) else answer[0][1]
+    if len(found) == 1 and isinstance(found[0], list) and isinstance(found[0][0], (list, tuple)):
+        found = found[0]
+    return [(entry[0], entry[1]) for entry in found]
 
 
 class Listener:
@@ -123,9 +137,12 @@ class Hub:
         if boot_id != self.boot_id or last_seq > self.seq or self._client is None:
             return None
         try:
-            rows = await self._client.xrange(ring_keys()[0], f"({last_seq}-0", f"{self.seq}-0")
+            answer: Any = await self._client.xrange(
+                ring_keys()[0], f"({last_seq}-0", f"{self.seq}-0"
+            )
         except redis.RedisError:
             return None
+        rows: list[Entry] = list(answer or [])
         if len(rows) != self.seq - last_seq:
             return None
         return [self._frame(entry_id, fields) for entry_id, fields in rows]
@@ -133,7 +150,7 @@ class Hub:
     async def _find_tail(self, client: redis.asyncio.Redis) -> None:
         _, boot, counter = ring_keys()
         try:
-            self.boot_id = await client.get(boot) or ""
+            self.boot_id = str(await client.get(boot) or "")
             self.seq = int(await client.get(counter) or 0)
         except redis.RedisError as error:
             log.warning("hub_ring_unreachable", extra={"error": str(error)})
@@ -154,13 +171,11 @@ class Hub:
 
     async def _read_once(self, client: redis.asyncio.Redis) -> None:
         stream = ring_keys()[0]
-        answer = await client.xread({stream: f"{self.seq}-0"}, count=_BATCH, block=_BLOCK_MS)
-        if not answer:
+        answer: Any = await client.xread({stream: f"{self.seq}-0"}, count=_BATCH, block=_BLOCK_MS)
+        rows = _entries(answer, stream)
+        if not rows:
             await self._notice_new_ring(client)
             return
-        rows = answer[stream] if isinstance(answer, dict) else answer[0][1]
-        if rows and isinstance(rows[0], list) and rows[0] and isinstance(rows[0][0], (list, tuple)):
-            rows = rows[0]
         for entry_id, fields in rows:
             seq = int(entry_id.split("-")[0])
             if fields["boot"] != self.boot_id or seq != self.seq + 1:
@@ -175,7 +190,7 @@ class Hub:
 
     async def _notice_new_ring(self, client: redis.asyncio.Redis) -> None:
         """A flushed Redis starts the count again: our place would wait for ever."""
-        boot = await client.get(ring_keys()[1]) or ""
+        boot = str(await client.get(ring_keys()[1]) or "")
         if self.boot_id and boot != self.boot_id:
             self.seq, self.boot_id = 0, boot
             self._tell_gap()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import cast
 
 import redis
 import redis.asyncio
@@ -20,25 +19,19 @@ def key(*parts: object) -> str:
 @lru_cache(maxsize=1)
 def client() -> redis.Redis:
     """Returns the shared blocking client; a dead server answers with an error within a second."""
-    return cast(
-        "redis.Redis",
-        redis.Redis.from_url(
-            settings.CREWLET.redis_url,
-            socket_timeout=_TIMEOUT_SECONDS,
-            socket_connect_timeout=_TIMEOUT_SECONDS,
-            decode_responses=True,
-        ),
+    return redis.Redis.from_url(
+        settings.CREWLET.redis_url,
+        socket_timeout=_TIMEOUT_SECONDS,
+        socket_connect_timeout=_TIMEOUT_SECONDS,
+        decode_responses=True,
     )
 
 
 def async_client() -> redis.asyncio.Redis:
     """Returns a new asyncio client without a read timeout, for a reader that blocks on a stream."""
-    return cast(
-        "redis.asyncio.Redis",
-        redis.asyncio.Redis.from_url(
-            settings.CREWLET.redis_url,
-            socket_timeout=None,
-            socket_connect_timeout=_TIMEOUT_SECONDS,
-            decode_responses=True,
-        ),
+    return redis.asyncio.Redis.from_url(
+        settings.CREWLET.redis_url,
+        socket_timeout=None,
+        socket_connect_timeout=_TIMEOUT_SECONDS,
+        decode_responses=True,
     )

@@ -10,13 +10,15 @@ from django.db.models import Q
 from pydantic import Field, StringConstraints
 
 from crewlet.kernel import clock, live
-from crewlet.kernel.actions import Args, Doors, Result, action
+from crewlet.kernel.actions import Args, Door, Result, action
 from crewlet.kernel.actors import Actor
 from crewlet.kernel.authority import Grant
 from crewlet.kernel.errors import Invalid, NotFound
 from orgs import inbox
 from orgs.models.notices import InboxMark, Notice
 
+# Not the shell: the operator at it is no person, so nothing could ever be marked there.
+_DOORS = frozenset({Door.MCP, Door.REST, Door.FORM})
 LONGEST_SNOOZE = timedelta(days=90)
 Ref = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=160)]
 
@@ -34,7 +36,7 @@ class MarkInbox(Args):
     seen_through: UUID | None = None
 
 
-@action("mark_inbox", args=MarkInbox, doors=Doors.PEOPLE, grant=Grant.STATE_READ,
+@action("mark_inbox", args=MarkInbox, doors=_DOORS, grant=Grant.STATE_READ,
         rules=("has_inbox",), idempotent=True, label="Marked the inbox")  # fmt: skip
 def mark_inbox(actor: Actor, args: MarkInbox, target: None) -> Result:
     """Marks notices as read or unread, or all of them up to the newest one that was loaded."""
@@ -65,7 +67,7 @@ class SnoozeInbox(Args):
     until: str = ""
 
 
-@action("snooze_inbox", args=SnoozeInbox, doors=Doors.PEOPLE, grant=Grant.STATE_READ,
+@action("snooze_inbox", args=SnoozeInbox, doors=_DOORS, grant=Grant.STATE_READ,
         rules=("has_inbox",), idempotent=True, label="Snoozed {ref}")  # fmt: skip
 def snooze_inbox(actor: Actor, args: SnoozeInbox, target: None) -> Result:
     """Puts a notice or a waiting row off until a time, or brings it back."""

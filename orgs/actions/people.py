@@ -202,6 +202,9 @@ class SetPassword(Args):
         fetch=lambda actor, args: access.own_person(actor), label="Set a password")  # fmt: skip
 def set_password(actor: Actor, args: SetPassword, target: Person) -> Result:
     """Sets the actor's own password and ends every session that was signed in before."""
+    if _by_token(actor):
+        # Else a token with one grant would become a sign-in with all of its person's.
+        raise Forbidden("A token sets no passwords; sign in and set it as a person.")
     if not passwords.is_encoded(args.encoded):
         raise Invalid("This is no argon2id hash; send the page's form instead.", field="encoded")
     Person.objects.filter(id=target.id).update(password=args.encoded)
@@ -264,7 +267,7 @@ class CreateToken(Args):
         rules=("not_agent",), label="Created the token {label}")  # fmt: skip
 def create_token(actor: Actor, args: CreateToken, target: None) -> Result:
     """Stores a bearer token: a personal one for a login, a machine's own without one."""
-    if actor.credential.startswith(("token:", "pat:")):
+    if _by_token(actor):
         raise Forbidden("A token makes no tokens; sign in and make it as a person.")
     owner = _token_owner(actor, args.login)
     _may_confer(actor, args.grants)
@@ -313,6 +316,10 @@ def revoke_token(actor: Actor, args: RevokeToken, target: Credential) -> Result:
 
 
 # -- shared ---------------------------------------------------------------------------------------
+
+
+def _by_token(actor: Actor) -> bool:
+    return actor.credential.startswith(("token:", "pat:"))
 
 
 def _sorted(grants: Iterable[Grant]) -> list[str]:

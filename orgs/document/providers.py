@@ -34,7 +34,7 @@ class ReasoningEffort(StrEnum):
 def _web_address(value: str) -> None:
     if is_reference(value):
         return
-    if not re.fullmatch(r"https?://[^\s/?#]+(/\S*)?", value):
+    if not re.fullmatch(r"https?://[^\s/?#]+(/[^\s?#]*)?", value):
         raise fault(
             ProblemKind.INVALID, "This is not a web address: write http(s)://host/path or ${NAME}."
         )

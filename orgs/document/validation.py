@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -100,6 +101,8 @@ def _value_problems(data: Any, place: Segments) -> Iterator[Problem]:
             yield Problem(
                 place, ProblemKind.INVALID, "This text holds a character that cannot be stored."
             )
+    elif isinstance(data, float) and not math.isfinite(data):
+        yield Problem(place, ProblemKind.INVALID, "This is not a number that JSON can carry.")
     elif isinstance(data, dict):
         for key, value in data.items():
             yield from _value_problems(value, (*place, key))
@@ -118,7 +121,7 @@ def _fitted(data: Any) -> tuple[CompanyDocument | None, list[Problem]]:
         return CompanyDocument.model_validate_json(json.dumps(data)), []
     except ValidationError as error:
         details = error.errors(include_url=False, include_input=False)
-        # Half a surrogate pair is no JSON at all; `_value_problems` names its place.
+        # Half a pair and NaN are no JSON at all; `_value_problems` names their places.
         return None, [_problem(d, data) for d in details if d["type"] != "json_invalid"]
 
 

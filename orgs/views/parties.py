@@ -20,7 +20,10 @@ def parties(request: HttpRequest) -> HttpResponse:
     ]
     found.sort(key=lambda seat: (not seat.handle.lower().startswith(text), seat.name))
     rows = [
-        {"seat": seat, "unit": chart.units[seat.unit].name if seat.unit else ""}
+        {
+            "seat": {"handle": seat.handle, "name": seat.name, "kind": seat.kind},
+            "unit": chart.units[seat.unit].name if seat.unit else "",
+        }
         for seat in found[:SHOWN]
     ]
     return draw(request, "orgs/_parties.html", {"rows": rows})

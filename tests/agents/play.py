@@ -144,10 +144,11 @@ class PlayedTurns:
             (error_kind, error, turn_id),
         )
 
-    def run(self, turn_id: UUID, lease: Lease, context: TurnContext, *, resumed: bool) -> None:
+    def run(self, turn_id: UUID, lease: Lease, context: TurnContext, *, resumed: bool) -> str:
         with self._lock:
             self.ran.append((turn_id, resumed))
         self.script(self, turn_id, lease, context)
+        return str(Turn.objects.values_list("stage", flat=True).get(id=turn_id))
 
     def settle(self, turn_id: UUID, lease: Lease, outcome: str = "completed") -> None:
         """Ends a turn as the journal does: fenced, mail settled, one commit."""

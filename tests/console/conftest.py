@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
+import time_machine
 from django.http import HttpResponse
 from django.test import RequestFactory
 from django.urls import resolve
@@ -20,6 +22,7 @@ from tests.console import samples
 
 Draw = Callable[..., HttpResponse]
 ANA = Actor(kind=ActorKind.PERSON, login="ana", name="Ana Ruiz", grants=ALL_GRANTS, handle="ana")
+NOW = datetime(2026, 11, 29, 14, 5, tzinfo=UTC)
 HEALTH = {"state": "ok", "title": "Serving", "detail": "2 workers, config 42", "note": ""}
 
 
@@ -70,10 +73,11 @@ def stand_in(patch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def draw(monkeypatch: pytest.MonkeyPatch) -> Draw:
-    """Returns `draw(path, **headers)`: the answer of the page or fragment at an address."""
+def draw(monkeypatch: pytest.MonkeyPatch) -> Iterator[Draw]:
+    """Yields `draw(path, **headers)`: the answer of the page or fragment at an address, at NOW."""
     stand_in(monkeypatch)
-    return open_page
+    with time_machine.travel(NOW, tick=False):
+        yield open_page
 
 
 def open_page(path: str, actor: Actor | None = ANA, **headers: str) -> HttpResponse:

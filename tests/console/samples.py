@@ -235,7 +235,7 @@ def item_row(key: str, title: str, status: str = "todo", **more: Any) -> dict[st
     """Returns an item as lists show it."""
     found = next(row for row in STATUSES if row["id"] == status)
     row = {
-        "key": key, "id": key, "url": f"/work/{key}", "title": title, "project": key.split("-")[0],
+        "key": key, "id": key, "url": f"/work/{key}", "title": title, "project": key.split("-", maxsplit=1)[0],
         "status": status, "status_name": found["name"], "group": found["group"],
         "priority": "normal", "assignee": party("kofi"), "reporter": party("petra"),
         "parent": None, "labels": [], "due": None, "due_at": None, "overdue": False, "comments": 0,

@@ -5,13 +5,15 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
+from typing import Any
 from uuid import UUID
 
 import pytest
 
 from agents.models.mail import Completion, Delivery
 from agents.models.memory import DiaryEntry
-from agents.models.turns import Round
+from agents.models.seats import SeatHold
+from agents.models.turns import Round, Turn
 from crewlet.environment import BASE_DIR
 from crewlet.kernel.failpoints import NAMES
 from crewlet.kernel.models import AuditEntry
@@ -20,8 +22,9 @@ from tests.support.crash import CrashRun, assert_worked_once
 from tests.support.model_server import ModelServer
 from tests.support.processes import Processes, child_environment
 from tests.support.script import SeenRequest, Step, call
+from tests.support.until import until
 
-# Where else each of these is walked: the poster below, the park in the budget's own scenario.
+# Walked by the scenarios of their own below.
 ELSEWHERE = {"mail.posted", "parked", "resumed"}
 ON_THE_WAY = [name for name in NAMES if name not in ELSEWHERE]
 
@@ -45,10 +48,15 @@ def server() -> Iterator[ModelServer]:
         yield running
 
 
+def company(server: ModelServer, **more: Any) -> UUID:
+    """Applies a company whose one seat, kofi, thinks by the server; returns the seat."""
+    model = {"type": "openai-compatible", "model": "scripted-1", "base_url": server.openai_url}
+    return a_company("kofi", providers={"llm": {"main": model}}, **more)["kofi"]
+
+
 @pytest.fixture
 def kofi(server: ModelServer) -> UUID:
-    model = {"type": "openai-compatible", "model": "scripted-1", "base_url": server.openai_url}
-    return a_company("kofi", providers={"llm": {"main": model}})["kofi"]
+    return company(server)
 
 
 def finished() -> bool:
@@ -91,3 +99,38 @@ def test_a_poster_killed_between_its_commit_and_the_ring_loses_no_mail(
     assert Delivery.objects.count() == 1
     CrashRun(processes, finished).finish()
     assert_worked_once()
+
+
+def test_a_worker_killed_as_it_parks_and_as_it_resumes_goes_on_with_the_same_turn(
+    processes: Processes, server: ModelServer
+) -> None:
+    kofi = company(server, token_budget={"day": 1})
+    letter = a_letter("The mill closes early")
+    post_now(kofi, letter)
+    run = CrashRun(processes, finished)
+    run.kill_at("parked")
+    parked = Turn.objects.get()
+    assert (parked.stage, parked.park_reason) == ("parked", "budget")
+    assert Delivery.objects.get().turn_id == parked.id
+    company(server, token_budget={"day": 9_000_000})
+    run.kill_at("resumed")
+    run.finish()
+    turn = assert_worked_once()
+    assert (turn.id, turn.outcome, turn.node_lost) == (parked.id, "completed", 1)
+    assert server.stats.report()["calls"] == Round.objects.filter(phase__turn=turn).count()
+
+
+def test_a_parked_turn_waits_on_the_survivor_until_there_is_room(
+    processes: Processes, server: ModelServer
+) -> None:
+    kofi = company(server, token_budget={"day": 1})
+    post_now(kofi, a_letter())
+    processes.start_worker("one", ready=lambda: True)
+    until(lambda: SeatHold.objects.filter(reason="budget_window").exists(), 40, what="held")
+    assert Turn.objects.get().stage == "parked"
+    asked = server.stats.report()["calls"]
+    post_now(kofi, a_letter("another", n=5, batch_key="other"))
+    company(server, token_budget={"day": 9_000_000})
+    until(lambda: Completion.objects.count() == 2, 40, what="both letters are worked")
+    assert asked == 1, "a parked turn asked its model again"
+    assert not SeatHold.objects.exists()

@@ -15,6 +15,7 @@ from agents.models.turns import Turn
 from agents.seats import holds, presence
 from crewlet.kernel import clock
 from crewlet.kernel.redis import client, key
+from crewlet.ops import roster
 from tests.agents.play import a_company, a_letter, post_now
 from tests.support.played_worker import ENTERED, GO, role
 from tests.support.processes import Process, Processes
@@ -212,3 +213,23 @@ def test_a_second_process_of_the_same_name_does_not_boot(processes: Processes) -
     assert twin.wait(READY) == 75
     assert "CREWLET_NODE_ID" in twin.output
     assert Node.objects.filter(ended_at=None).count() == 1
+
+
+def test_a_worker_that_was_declared_dead_leaves_by_itself(processes: Processes) -> None:
+    a_company("kofi")
+    one = start(processes, "one")
+    until(lambda: holders() == {"one": 1}, READY)
+    presence.end_if_live("one")
+    assert one.wait(READY) == 0, one.output
+    assert "node_ended" in one.output
+    assert SeatLease.objects.get().owner_id is None
+
+
+def test_beat_ticks_and_the_duty_worker_does_what_is_due(processes: Processes) -> None:
+    a_company("kofi")
+    duty = processes.start_worker("two", duty=True)
+    processes.start(roster.beat())
+    until(lambda: client().exists(key("duty", "a2a_channels")), READY, what=duty.output)
+    assert not Node.objects.exists(), "a duty worker takes no seats"
+    duty.terminate()
+    assert duty.wait() == 0, duty.output

@@ -22,9 +22,9 @@ from crewlet.environment import BASE_DIR
 from tests.support.processes import free_port
 from tests.support.until import until
 
-pytestmark = pytest.mark.timeout(240)
+pytestmark = pytest.mark.timeout(420)
 
-START_SECONDS = 90.0
+START_SECONDS = 150.0
 KEPT = ("PATH", "HOME", "LANG", "XDG_RUNTIME_DIR")
 
 
@@ -68,7 +68,7 @@ class Run:
 
     def until_it_serves(self) -> Run:
         self.until_it_says("Sign in: ")
-        until(self.answers, 30, what=f"web answers\n{self.output}")
+        assert self.answers() == 200, f"the link was shown before web answered\n{self.output}"
         return self
 
     def answers(self, path: str = "/health") -> int:
@@ -109,7 +109,7 @@ def _alive(pids: dict[str, int]) -> dict[str, int]:
     }
 
 
-def test_it_starts_from_nothing_and_drains_at_a_signal(runs: list[Run], data: Path) -> None:
+def test_it_starts_from_nothing_heals_and_drains_at_a_signal(runs: list[Run], data: Path) -> None:
     run = Run(data)
     runs.append(run)
     run.until_it_serves()
@@ -129,22 +129,17 @@ def test_it_starts_from_nothing_and_drains_at_a_signal(runs: list[Run], data: Pa
     assert "already runs" in second.output
     assert run.answers() == 200
 
+    os.killpg(pids["worker"], signal.SIGKILL)
+    run.until_it_says("!! worker was killed by SIGKILL; starting it again in 1 s")
+    until(lambda: run.children().get("worker") not in {None, pids["worker"]}, 30)
+    assert "could not be ended" not in run.output
+    pids = run.children()
+
     run.process.send_signal(signal.SIGTERM)
     assert run.process.wait(120) == 0, run.output
     said = run.output
     assert said.index("draining") < said.index("stopped.")
     assert _alive(pids) == {}
-
-
-def test_a_killed_worker_comes_back_and_says_so(runs: list[Run], data: Path) -> None:
-    run = Run(data)
-    runs.append(run)
-    run.until_it_serves()
-    before = run.children()["worker"]
-    os.killpg(before, signal.SIGKILL)
-    run.until_it_says("!! worker was killed by SIGKILL; starting it again in 1 s")
-    until(lambda: run.children().get("worker") not in {None, before}, 30)
-    assert "could not be ended" not in run.output
 
 
 def test_what_a_killed_run_left_behind_is_ended_by_the_next(runs: list[Run], data: Path) -> None:

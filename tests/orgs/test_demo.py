@@ -10,6 +10,7 @@ import pytest
 from crewlet.kernel import events
 from crewlet.kernel.actors import engine_actor
 from crewlet.kernel.errors import Invalid
+from crewlet.ops.hooks import UP_HOOKS, UpRequest
 from orgs import epochs, revisions
 from orgs.demo.creation import demo_document, ensure_demo, first_goal
 from orgs.document.validation import validate_data, validate_text
@@ -106,3 +107,12 @@ def test_company_founder_and_goal_land_together_or_not_at_all(
         ensure_demo(Keys())
     assert epochs.current() is None
     assert not Person.objects.exists()
+
+
+def test_up_creates_it_only_when_a_demo_is_wanted(alone: None) -> None:
+    prepare = UP_HOOKS.prepare["demo"]
+    assert prepare(UpRequest(base_url="http://localhost", demo=False)) is None
+    assert epochs.current() is None
+    line = prepare(UpRequest(base_url="http://localhost", demo=True))
+    assert line is not None and "Wayside Guides" in line
+    assert epochs.active().document.name == "Wayside Guides"

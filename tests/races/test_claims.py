@@ -63,7 +63,7 @@ def test_of_many_nodes_each_seat_has_exactly_one_holder() -> None:
     def take(node: str) -> list[Lease]:
         return leases.claim(node, node.partition(":")[0], room=12, ttl=TTL)
 
-    taken = at_once(*(lambda node=node: take(node) for node in nodes))  # type: ignore[misc]
+    taken = at_once(*(lambda node=node: take(node) for node in nodes))
     assert not [x for x in taken if isinstance(x, Exception)], taken
     seats = Counter(lease.seat_id for x in taken if not isinstance(x, Exception) for lease in x)
     assert set(seats.values()) == {1}
@@ -80,7 +80,7 @@ def test_without_redis_each_seat_still_has_exactly_one_holder(
     nodes = [a_node(f"n{n}") for n in range(6)]
     monkeypatch.setattr(redis_keys, "reserve", lambda _me, seats, _ttl: list(seats))
     answers = at_once(
-        *(lambda node=node: leases.claim(node, "n", room=6, ttl=TTL) for node in nodes)  # type: ignore[misc]
+        *(lambda node=node: leases.claim(node, "n", room=6, ttl=TTL) for node in nodes)
     )
     seats = Counter(lease.seat_id for x in answers if not isinstance(x, Exception) for lease in x)
     assert len(seats) == 6
@@ -234,7 +234,7 @@ def test_of_two_pausers_one_wins_and_the_other_is_told_who() -> None:
         with transaction.atomic():
             return holds.put(kofi, HoldReason.SEAT_PAUSED, by=by, now=clock.now())
 
-    answers = at_once(*(lambda by=by: pause(by) for by in ("ana", "ben", "cy")))  # type: ignore[misc]
+    answers = at_once(*(lambda by=by: pause(by) for by in ("ana", "ben", "cy")))
     made = [x for x in answers if isinstance(x, holds.Hold)]
     assert len(made) == 3
     (winner,) = [x for x in made if x.created]

@@ -50,7 +50,15 @@ def role(node_id: str, play: str) -> Role:
     return Role(
         f"worker-{node_id}",
         (
-            *(sys.executable, "-m", "celery", "-A", "tests.support.played_worker", "worker"),
+            *(
+                sys.executable,
+                "-m",
+                "celery",
+                "-A",
+                "tests.support.played_worker",
+                "--skip-checks",
+                "worker",
+            ),
             *("-P", "threads", "-c", "2", "-Q", node_queue(node_id), "-n", node_id),
             *("--without-gossip", "--without-mingle", "--without-heartbeat", "-l", "info"),
         ),

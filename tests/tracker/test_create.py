@@ -168,3 +168,18 @@ def test_filing_with_an_ask_puts_the_question_to_somebody(cast: Cast) -> None:
     ask = item.comments.get()
     assert (ask.ask_handle, ask.body, ask.answered_at) == ("ana", "Buy it?", None)
     assert Notice.objects.filter(seat__handle="ana", reason="asked").count() == 1
+
+
+def test_a_null_where_a_text_belongs_is_read_as_not_sent(cast: Cast) -> None:
+    item = create(
+        cast.ana, "Lamp", project="ENG", body=None, status=None, priority=None, parent=None,
+        ask=None, decision=None, assignee=None, due=None,
+    )  # fmt: skip
+    assert (item.status, item.priority, item.parent) == ("todo", "none", None)
+    act(cast.ana, "update_work_item", item=item.key, reason=None, status="done", assignee=None)
+    act(cast.ana, "comment_on_work_item", item=item.key, body="x", ask=None, choice=None)
+    assert (
+        act(cast.ana, "list_work_items", status=None, limit=None, open_only=None).data["total"] == 0
+    )
+    with pytest.raises(Invalid, match="title"):
+        create(cast.ana, None, project="ENG")  # type: ignore[arg-type]  # the test is about that

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import pytest
 
-from crewlet.kernel import db
+from crewlet.kernel import db, live
 from crewlet.kernel.actors import engine_actor
-from crewlet.kernel.errors import Conflict, Invalid
+from crewlet.kernel.errors import Conflict, Invalid, NotFound
+from crewlet.kernel.redis import client
 from orgs import epochs
 from orgs.revisions import apply_document
 from tests.tracker.company import COMPANY, act, comment, create, mail, update
@@ -135,3 +137,29 @@ def test_agents_talking_at_once_still_stop_at_five_wakes(crew: Cast) -> None:
     assert item.comments.filter(kind="system").count() == 1
     update(crew.ana, item, priority="low")
     assert item.agent_wakes == 0
+
+
+def test_pages_that_show_an_item_hear_of_it_after_the_commit(crew: Cast) -> None:
+    stream, *_ = live.ring_keys()
+
+    def topics() -> set[str]:
+        entries = cast("list[tuple[str, dict[str, str]]]", client().xrange(stream))
+        frames = [json.loads(entry["frame"]) for _, entry in entries]
+        hints = [frame for frame in frames if frame["kind"] == "changed"]
+        return {topic for hint in hints for topic in hint["topics"]}
+
+    whole = create(crew.ana, "Whole", project="ENG")
+    assert {"item:ENG-1", "project:ENG", "work", "home"} <= topics()
+    client().delete(stream)
+    create(crew.swe, "Part", parent=whole.key)
+    assert {"item:ENG-1", "item:ENG-2"} <= topics()
+    client().delete(stream)
+    comment(crew.swe, whole, "Which?", ask="ana")
+    assert {"item:ENG-1", "inbox"} <= topics()
+    client().delete(stream)
+    act(crew.ana, "place_work_item", item="ENG-2", if_match=1, before="ENG-1")
+    assert {"item:ENG-2", "project:ENG"} <= topics()
+    client().delete(stream)
+    with pytest.raises(NotFound):
+        act(crew.ana, "update_work_item", item="ENG-9", status="done")
+    assert topics() == set()

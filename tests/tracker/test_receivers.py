@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 from django.db import transaction
@@ -14,6 +15,7 @@ from crewlet.kernel.live import TOPICS
 from crewlet.kernel.models import EngineEvent
 from crewlet.kernel.refs import REF_KINDS, label_of, url_of
 from orgs import epochs
+from orgs.demo.creation import ensure_demo
 from orgs.events import DemoCreated
 from orgs.models.notices import Notice
 from orgs.revisions import apply_document
@@ -146,3 +148,14 @@ def test_what_waits_on_people_is_known_by_seat(cast: Cast) -> None:
     assert set(waits) == {swe, ana}
     assert (waits[swe]["who"], waits[swe]["key"], waits[swe]["count"]) == ("Ana", "ENG-1", 2)  # type: ignore[index]
     assert waits[ana]["who"] == "Software Engineer"  # type: ignore[index]
+
+
+def test_the_demo_company_comes_with_its_goal_on_its_first_agent(db: None) -> None:
+    epochs.forget()
+    keys = SimpleNamespace(anthropic_api_key="", openai_api_key="")
+    assert ensure_demo(keys) is not None
+    goal = WorkItem.objects.select_related("project", "assignee", "reporter").get()
+    assert (goal.project.key, goal.reporter.kind, goal.assignee.kind) == ("HQ", "human", "agent")  # type: ignore[union-attr]
+    (letter,) = mail(goal.assignee.handle)  # type: ignore[union-attr]
+    assert "Reason: assigned" in letter.payload["text"]
+    epochs.forget()

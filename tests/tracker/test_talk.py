@@ -11,7 +11,7 @@ from crewlet.kernel.errors import Conflict, ErrorCode, Forbidden, Invalid, NotFo
 from crewlet.kernel.models import EngineEvent
 from orgs.inbox import SOURCES
 from orgs.models.notices import Notice
-from tests.tracker.company import attempt, comment, create, mail, read_mail, reasons
+from tests.tracker.company import act, attempt, comment, create, mail, read_mail, reasons
 from tests.tracker.conftest import Cast
 from tracker.models.comments import Comment, CommentKind
 from tracker.models.items import WorkItem
@@ -97,6 +97,15 @@ def test_an_ask_waits_in_the_inbox_of_who_is_asked_until_it_is_answered(cast: Ca
     assert letter.payload["reason"] == "answered"
     assert "LED driver (led)" in letter.payload["text"]
     assert EngineEvent.objects.filter(type="work_item_answered").count() == 1
+
+
+def test_an_answer_by_one_press_says_the_label_of_its_option(cast: Cast) -> None:
+    item, ident = ask(cast)
+    act(cast.ana, "comment_on_work_item", item=item.key, answers=ident, choice="led")
+    answer = Comment.objects.get(answers__pk=ident)
+    assert (answer.body, answer.choice) == ("LED driver", "led")
+    with pytest.raises(Invalid, match="write something, or choose an option"):
+        comment(cast.ana, item, "   ")
 
 
 def test_an_asked_agent_learns_how_to_answer(cast: Cast) -> None:

@@ -138,12 +138,26 @@ def test_a_tree_does_not_get_deeper_than_six_by_a_move(cast: Cast) -> None:
         update(cast.ana, pair, parent=deep.key)
 
 
-def test_a_finished_part_tells_who_has_the_whole(cast: Cast) -> None:
+def test_whoever_has_the_whole_is_told_on_the_whole_when_a_part_is_finished(cast: Cast) -> None:
     whole = create(cast.ana, "Whole", project="ENG", assignee="agent-cto")
-    part = create(cast.ana, "Part", parent=whole.key, assignee="agent-swe")
+    parts = [create(cast.cto, f"Part {n}", parent=whole.key, assignee="qa") for n in (1, 2)]
     read_mail("agent-cto")
-    update(cast.swe, part, status="done")
-    assert reasons("agent-cto") == ["parent_assignee"]
+    for part in parts:
+        update(cast.qa, part, status="done")
+    letters = mail("agent-cto")
+    assert [letter.payload["reason"] for letter in letters] == ["parent_assignee"] * 2
+    assert {letter.batch_key for letter in letters} == {f"work:{whole.key}"}
+    assert letters[0].work_item is not None
+    assert letters[0].work_item["key"] == whole.key
+    lines = letters[1].payload["text"].splitlines()
+    assert lines[:4] == [
+        "Item: ENG-1 — Whole",
+        "Reason: a part of your item was finished",
+        "Status: todo",
+        "Assignee: @agent-cto",
+    ]
+    assert "Part: ENG-3 — Part 2" in lines
+    assert "Changed: status: todo -> done" in lines
 
 
 def test_watching_is_for_oneself_and_wakes_nobody(cast: Cast) -> None:

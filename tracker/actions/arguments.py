@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, StringConstraints, field_validator
+from pydantic import BeforeValidator, Field, StringConstraints, field_validator, model_validator
 
 from crewlet.kernel.actions import Args
 from tracker.decisions import Decision
@@ -45,7 +45,29 @@ Why = Annotated[
 ItemWord = Annotated[Word, Field(description="Key of the item, such as ENG-4.", min_length=1)]
 
 
-class CreateWorkItem(Args):
+class WorkArgs(Args):
+    """Base of the tracker's arguments: a null where only a text, list or flag fits is not sent.
+
+    Some models fill in every optional argument; for them a null means nothing was chosen.
+    """
+
+    @model_validator(mode="before")
+    @classmethod
+    def _nulls_are_absent(cls, given: Any) -> Any:
+        if not isinstance(given, dict):
+            return given
+        fields = cls.model_fields
+        return {
+            name: value
+            for name, value in given.items()
+            if value is not None
+            or name not in fields
+            or fields[name].is_required()
+            or fields[name].default is None
+        }
+
+
+class CreateWorkItem(WorkArgs):
     """A new item."""
 
     title: Title = Field(description="What is to be done, in one line.")
@@ -75,7 +97,7 @@ class CreateWorkItem(Args):
     _body_fits = field_validator("body")(_bounded)
 
 
-class UpdateWorkItem(Args):
+class UpdateWorkItem(WorkArgs):
     """A change of an item. Only the fields that are sent change."""
 
     item: ItemWord
@@ -112,14 +134,15 @@ class UpdateWorkItem(Args):
         return None if text is None else _bounded(text)
 
 
-class CommentOnWorkItem(Args):
+class CommentOnWorkItem(WorkArgs):
     """Something to say on an item."""
 
     item: ItemWord
     body: Markdown = Field(
-        min_length=1, description="Markdown. @handle wakes a seat; a comment that names nobody may "
-        "wake nobody."
-    )  # fmt: skip
+        default="",
+        description="Markdown, required unless you choose an option. @handle wakes a seat; a "
+        "comment that names nobody may wake nobody.",
+    )
     ask: Word = Field(
         default="", description="Handle of the one who is to answer this. Wakes them for an answer."
     )
@@ -137,12 +160,16 @@ class CommentOnWorkItem(Args):
     @field_validator("body")
     @classmethod
     def _body_fits(cls, text: str) -> str:
-        if not text.strip():
-            raise ValueError("a comment says something")
         return _bounded(text)
 
+    @model_validator(mode="after")
+    def _says_something(self) -> CommentOnWorkItem:
+        if not self.body.strip() and not self.choice:
+            raise ValueError("body: write something, or choose an option of an ask")
+        return self
 
-class GetWorkItem(Args):
+
+class GetWorkItem(WorkArgs):
     """Which item to show."""
 
     item: ItemWord
@@ -161,7 +188,7 @@ class GetWorkItem(Args):
         return parts
 
 
-class ListWorkItems(Args):
+class ListWorkItems(WorkArgs):
     """Which items to list."""
 
     assignee: Word = Field(default="", description="Handle, 'me' or 'none'; a leading ! excludes.")
@@ -179,11 +206,11 @@ class ListWorkItems(Args):
     limit: Annotated[int, Field(ge=1, le=200)] = 50
 
 
-class MyWork(Args):
+class MyWork(WorkArgs):
     """Nothing to say: it is about you."""
 
 
-class PlaceWorkItem(Args):
+class PlaceWorkItem(WorkArgs):
     """Where to put an item in its project's manual order."""
 
     item: ItemWord

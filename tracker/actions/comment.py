@@ -111,6 +111,7 @@ def say(writing: Writing, snapshot: Snapshot, item: WorkItem, saying: Saying) ->
     asked = _asked(saying, snapshot, actor)
     answered = _answered(saying, item, actor, snapshot)
     choice = _choice(saying, answered)
+    saying = _in_words(saying, answered, choice)
     thread = comment_on(item, saying.reply_to, field="reply_to") if saying.reply_to else None
     mentions = find(saying.body, roster_of(snapshot))
     comment = Comment.objects.create(
@@ -229,6 +230,13 @@ def _choice(saying: Saying, answered: Comment | None) -> str:
             allowed=options,
         )
     return saying.choice
+
+
+def _in_words(saying: Saying, answered: Comment | None, choice: str) -> Saying:
+    """Lets the label of the chosen option speak for an answer by one press."""
+    if saying.body.strip() or answered is None or not choice:
+        return saying
+    return replace(saying, body=Decision.model_validate(answered.decision).label_of(choice))
 
 
 def _close_ask(ask: Comment, now: datetime) -> None:

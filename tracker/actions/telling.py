@@ -128,12 +128,15 @@ def _deliver(
     quote: str,
 ) -> None:
     actor = writing.actor
+    # Whoever has the whole is told on the whole: all its parts are one talk to them.
+    whole = item.parent if wake.reason is Reason.PARENT_ASSIGNEE else None
+    subject = whole or item
     letter = letters.write(
         letters.Facts(
-            key=item.key,
-            title=item.title,
-            status=item.status,
-            assignee=snapshot.handles.get(item.assignee_id) if item.assignee_id else None,
+            key=subject.key,
+            title=subject.title,
+            status=subject.status,
+            assignee=snapshot.handles.get(subject.assignee_id) if subject.assignee_id else None,
             sender=letters.Sender(actor.author, actor.name, kind_of(actor)),
             reason=wake.reason,
             happened=happened,
@@ -143,10 +146,11 @@ def _deliver(
             addressed=wake.addressed,
             comment_id=str(draft.comment.pk) if draft.comment else "",
             open_ask=bool(wake.reason is Reason.ASKED and draft.comment),
+            part=f"{item.key} — {item.title}" if whole else "",
         )
     )
     if _is_agent(wake.party, snapshot) and wake.party.seat_id is not None:
-        _mail(writing, item, draft.id, wake.party.seat_id, letter, addressed=wake.addressed)
+        _mail(writing, subject, draft.id, wake.party.seat_id, letter, addressed=wake.addressed)
         return
     _notice(item, draft.id, wake.party, letter, reason=wake.reason.value, author=actor.author)
 

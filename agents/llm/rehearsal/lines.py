@@ -55,11 +55,10 @@ def result(now: Situation) -> str:
     )
 
 
-def report_up(now: Situation, titles: list[str]) -> str:
+def report_up(parts: list[str]) -> str:
     """Returns a lead's report when its parts are finished."""
-    listed = "\n".join(f"- {title}" for title in titles)
     return (
-        f"All {len(titles)} parts are finished and I have read each result:\n\n{listed}\n\n"
+        f"All {len(parts)} parts are finished and their results stand on {', '.join(parts)}. "
         "They agree on the first step. I close this; it is ready to be put together."
     )
 

@@ -10,7 +10,7 @@ asks for nothing ends the turn without a trace, so the company comes to rest.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from agents.llm.rehearsal import lines
@@ -37,27 +37,31 @@ def next_move(now: Situation) -> Move:
         return _review(now)
     if not now.item:
         return _answer_colleague(now)
-    looked = now.last("get_work_item")
+    looked = now.last("get_work_item", item=now.item)
     if looked is None:
-        return Move(
-            f"I was woken about {now.item}. I look at it before I act.",
-            f"Reading {now.item}.",
-            (("get_work_item", {"item": now.item, "include": _INCLUDE}),),
-        )
+        return _look(f"I was woken about {now.item}. I look at it before I act.", now.item)
     return _work(now, looked.data)
 
 
+def _look(thought: str, key: str) -> Move:
+    return Move(
+        thought, f"Reading {key}.", (("get_work_item", {"item": key, "include": _INCLUDE}),)
+    )
+
+
 def _work(now: Situation, view: Mapping[str, Any]) -> Move:
-    item = view.get("item", view)
-    mine = item.get("assignee") in (now.handle, f"@{now.handle}")
+    item = view.get("item", {})
+    mine = item.get("assignee") == now.handle
     finished = item.get("status") in _FINISHED
+    if now.reports and finished and not mine and item.get("parent") and not now.owed:
+        return _part_finished(now, str(item["parent"]))
     if _a_person_speaks(now) and not _new_work(now, mine=mine, finished=finished):
         return _reply(now)
     if not mine or finished:
         return _reply(now) if now.owed else _nothing(now)
     if now.reports:
         return _lead(now, view)
-    return _member(now, item)
+    return _member(now, str(view.get("body") or ""))
 
 
 def _a_person_speaks(now: Situation) -> bool:
@@ -71,31 +75,35 @@ def _new_work(now: Situation, *, mine: bool, finished: bool) -> bool:
 # --- the one who leads ---------------------------------------------------------------------------
 
 
+def _part_finished(now: Situation, whole: str) -> Move:
+    """A part is finished: is what it was a part of finished too?"""
+    looked = now.last("get_work_item", item=whole)
+    if looked is None:
+        return _look(f"{now.item} is finished. It is a part of {whole}, which I look at.", whole)
+    item = looked.data.get("item", {})
+    if item.get("assignee") != now.handle or item.get("status") in _FINISHED:
+        return _nothing(now)
+    return _lead(replace(now, item=whole, title=str(item.get("title"))), looked.data)
+
+
 def _lead(now: Situation, view: Mapping[str, Any]) -> Move:
-    parts = _parts(view)
+    parts = list(view.get("parts") or [])
     if now.reason == "your ask was answered":
         return _close(now, lines.closing(now))
-    if not parts:
-        return _break_down(now, str(view.get("item", view).get("body", "")))
-    if any(part.get("status") not in _FINISHED for part in parts):
+    if not parts or now.did("create_work_item"):
+        return _break_down(now, str(view.get("body") or ""))
+    still_open = now.last("list_work_items")
+    if still_open is None:
+        return Move(
+            f"{now.item} is broken into {len(parts)} parts. Are they finished?",
+            f"Looking at the parts of {now.item}.",
+            (("list_work_items", {"parent": now.item, "open_only": True}),),
+        )
+    if still_open.data.get("items") or view.get("asks"):
         return _reply(now) if now.owed else _nothing(now)
     if now.manager and now.manager not in {person.handle for person in now.people}:
-        return _close(now, lines.report_up(now, [str(part.get("title")) for part in parts]))
-    if _has_open_ask(view):
-        return _reply(now) if now.owed else _nothing(now)
+        return _close(now, lines.report_up(parts))
     return _ask_a_person(now)
-
-
-def _parts(view: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    links = view.get("links", view)
-    return list(links.get("children") or links.get("parts") or [])
-
-
-def _has_open_ask(view: Mapping[str, Any]) -> bool:
-    comments = view.get("comments") or []
-    asked = {c.get("id") for c in comments if c.get("ask") or c.get("decision")}
-    answered = {c.get("answers") for c in comments if c.get("answers")}
-    return bool(asked - answered) or bool(view.get("open_asks"))
 
 
 def _break_down(now: Situation, own_body: str) -> Move:
@@ -173,14 +181,14 @@ def _ask_a_person(now: Situation) -> Move:
 # --- the one who does it -------------------------------------------------------------------------
 
 
-def _member(now: Situation, item: Mapping[str, Any]) -> Move:
+def _member(now: Situation, own_body: str) -> Move:
     if not now.again and not now.did("update_work_item", status="in_progress"):
         return Move(
             "It is mine and it is clear. I say that I am on it.",
             f"Starting on {now.item}.",
             (("update_work_item", {"item": now.item, "status": "in_progress"}),),
         )
-    if not now.again and lines.forgets_the_result(str(item.get("body", ""))):
+    if not now.again and lines.forgets_the_result(own_body):
         if not now.did("update_work_item", status="in_review"):
             return Move(
                 "The work is finished; I hand it in.",

@@ -79,14 +79,20 @@ class Situation:
 
     def did(self, name: str, **arguments: Any) -> bool:
         """Returns whether a call of this name, with these arguments, succeeded in this phase."""
-        return any(
-            call.ok and call.name == name and arguments.items() <= dict(call.arguments).items()
-            for call in self.done
-        )
+        return self.last(name, **arguments) is not None
 
-    def last(self, name: str) -> Done | None:
-        """Returns the newest successful call of this name."""
-        return next((c for c in reversed(self.done) if c.name == name and c.ok), None)
+    def last(self, name: str, **arguments: Any) -> Done | None:
+        """Returns the newest successful call of this name with these arguments."""
+        return next(
+            (
+                call
+                for call in reversed(self.done)
+                if call.name == name
+                and call.ok
+                and arguments.items() <= dict(call.arguments).items()
+            ),
+            None,
+        )
 
 
 def _section(text: str, title: str) -> str:

@@ -13,6 +13,8 @@ from django.core.management.base import BaseCommand
 class Command(BaseCommand):
     """Runs the clock of the company."""
 
+    # The pages are no business of this process: web and `check` look at them.
+    requires_system_checks = []
     help = "Sends the ticks by which duties are done; does nothing itself."
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -25,6 +27,6 @@ class Command(BaseCommand):
 def beat_argv() -> list[str]:
     """Returns the command that runs beat; no pid file, since the rows are what one beat shares."""
     return [
-        *(sys.executable, "-m", "celery", "-A", "crewlet.celery", "beat"),
+        *(sys.executable, "-m", "celery", "-A", "crewlet.celery", "--skip-checks", "beat"),
         *("-l", settings.CREWLET.log_level.lower(), "--pidfile="),
     ]

@@ -22,6 +22,8 @@ DUTY_THREADS: Final = 4
 class Command(BaseCommand):
     """Runs a worker of this node."""
 
+    # The pages are no business of this process: web and `check` look at them.
+    requires_system_checks = []
     help = "Runs a seat worker; with --duty the worker for duties."
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -40,7 +42,7 @@ def worker_argv(*, duty: bool) -> list[str]:
     node = settings.CREWLET.node_id
     queue, name = (DUTY_QUEUE, f"duty.{node}") if duty else (node_queue(node), node)
     return [
-        *(sys.executable, "-m", "celery", "-A", "crewlet.celery", "worker"),
+        *(sys.executable, "-m", "celery", "-A", "crewlet.celery", "--skip-checks", "worker"),
         *("-P", "threads", "-c", str(DUTY_THREADS if duty else WAKE_THREADS)),
         *("-Q", queue, "-n", name, "-l", settings.CREWLET.log_level.lower()),
         *("--without-gossip", "--without-mingle", "--without-heartbeat"),

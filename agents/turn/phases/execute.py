@@ -12,8 +12,8 @@ from agents.prompts.outline import Prompt
 from agents.turn import ledger
 from agents.turn.machine import Ask, PhaseName
 from agents.turn.record import PhaseRecord, TurnHead
-from agents.turn.rows import clean
 from agents.turn.running import Running
+from agents.turn.storable import clean
 from agents.turn.submissions import SUBMIT_WORK, schema_of
 from crewlet.kernel import clock
 from crewlet.kernel.ids import new_id

@@ -11,17 +11,7 @@ _STROKED = (
     'stroke-width="1.75" stroke-linecap="round" stroke-linejoin="round">{body}</symbol>'
 )
 _SYMBOL = re.compile(r'<symbol id="([\w-]+)"')
-LUCIDE = (
-    "activity arrow-down arrow-right arrow-up-right at-sign bell bold book-open brain calendar "
-    "check check-check chevron-down chevron-left chevron-right circle-alert circle-check-big "
-    "circle-dashed circle-pause circle-play circle-x clock code columns-3 corner-down-left "
-    "corner-down-right ellipsis file-text filter flag gauge gavel git-pull-request history home "
-    "hourglass inbox info italic kanban keyboard lightbulb link link-2 list list-checks list-tree "
-    "log-out mail maximize menu message-square milestone monitor moon octagon-x pin play plug plus "
-    "reply rotate-ccw rows-3 search send server settings shield sliders-horizontal square-pen star "
-    "sun table-2 tag timer triangle-alert undo-2 user-round users waypoints wrench x zap zoom-in "
-    "zoom-out"
-).split()
+LUCIDE = ["activity", "arrow-down", "arrow-right", "arrow-up-right", "at-sign", "bell", "bold", "book-open", "brain", "calendar", "check", "check-check", "chevron-down", "chevron-left", "chevron-right", "circle-alert", "circle-check-big", "circle-dashed", "circle-pause", "circle-play", "circle-x", "clock", "code", "columns-3", "corner-down-left", "corner-down-right", "ellipsis", "file-text", "filter", "flag", "gauge", "gavel", "git-pull-request", "history", "home", "hourglass", "inbox", "info", "italic", "kanban", "keyboard", "lightbulb", "link", "link-2", "list", "list-checks", "list-tree", "log-out", "mail", "maximize", "menu", "message-square", "milestone", "monitor", "moon", "octagon-x", "pin", "play", "plug", "plus", "reply", "rotate-ccw", "rows-3", "search", "send", "server", "settings", "shield", "sliders-horizontal", "square-pen", "star", "sun", "table-2", "tag", "timer", "triangle-alert", "undo-2", "user-round", "users", "waypoints", "wrench", "x", "zap", "zoom-in", "zoom-out"]
 
 
 def names(sprite: str) -> set[str]:

@@ -103,7 +103,7 @@ def spell_seconds(seconds: float) -> str:
 def elapsed(seconds: float | None, name: str = "") -> SafeString:
     """Draws a running clock; the server prints its first value."""
     if seconds is None:
-        return format_html('<cw-elapsed class="num" data-f="secs" hidden></cw-elapsed>')
+        return format_html('<cw-elapsed class="num" data-f="{}" hidden></cw-elapsed>', "secs")
     return format_html(
         '<cw-elapsed class="num" data-f="secs" data-secs="{}"{}>{}</cw-elapsed>',
         int(seconds),

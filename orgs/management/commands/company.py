@@ -187,8 +187,8 @@ def _validation_words(answer: dict[str, Any]) -> str:
     if answer["valid"]:
         lines.append(
             f"{file} is a valid company: {known['name']}, "
-            f"{_counted(known['agents'], 'agent seat')}, {_counted(known['humans'], 'human seat')}, "
-            f"{_counted(known['units'], 'unit')}."
+            f"{_counted(known['agents'], 'agent seat')}, "
+            f"{_counted(known['humans'], 'human seat')}, {_counted(known['units'], 'unit')}."
         )
     else:
         lines.append(f"{_counted(len(answer['problems']), 'problem')}. Nothing was changed.")

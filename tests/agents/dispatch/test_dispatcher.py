@@ -56,7 +56,8 @@ def refused(turns: PlayedTurns, host: SeatHost, seat: UUID) -> bool:
 
 def still(host: SeatHost) -> Callable[[], bool]:
     assert host.runner is not None
-    return lambda: host.runner.in_flight() == 0 and host.runner.gate.waiting() == 0  # type: ignore
+    gate = host.runner.gate  # type: ignore[attr-defined]
+    return lambda: gate.in_flight() == 0 and gate.waiting() == 0
 
 
 def test_mail_becomes_one_turn_and_is_finished_with(kofi: UUID, make_host: MakeHost) -> None:
@@ -377,7 +378,8 @@ def test_a_turn_that_failed_before_its_first_round_comes_back_after_its_pause(
 def test_a_host_that_lost_its_seat_drops_it_and_the_turn_is_told(
     kofi: UUID, make_host: MakeHost
 ) -> None:
-    here, seen = threading.Event(), []
+    here = threading.Event()
+    seen: list[str] = []
 
     def taken_over(turns: PlayedTurns, turn_id: UUID, lease: Lease, context: TurnContext) -> None:
         assert context.lease_fresh()
@@ -410,3 +412,19 @@ def test_a_person_who_stops_one_turn_is_named_to_it(kofi: UUID) -> None:
     assert park.stop_of(turn_id, kofi) is None
     StopRequest.objects.create(turn_id=turn_id, by="ana", reason="wrong item", at=clock.now())
     assert park.stop_of(turn_id, kofi) == Stop("ana", "wrong item")
+
+
+def test_a_turn_that_parks_again_at_once_does_not_spin(kofi: UUID, make_host: MakeHost) -> None:
+    def park_again(turns: PlayedTurns, turn_id: UUID, lease: Lease, _: TurnContext) -> None:
+        turns.park(turn_id, lease, reason="budget", wake_at=clock.now() + timedelta(hours=1))
+
+    turns = PlayedTurns(park_again)
+    post_now(kofi, a_letter())
+    host = make_host(turns)
+    presence.register(host.incarnation, "one", roles=frozenset({"seats"}), capacity=1, ttl=60)
+    host.renew_once()
+    look = host.runner.gate._work  # type: ignore[union-attr]
+    host.runner.gate._limit = 0  # type: ignore[union-attr]
+    host._share()
+    assert [look(kofi), look(kofi)] == [False, False]
+    assert [resumed for _, resumed in turns.ran] == [False, True]

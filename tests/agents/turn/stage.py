@@ -82,7 +82,7 @@ def _note(actor: Actor, args: StageNote, target: None) -> Result:
     if args.text == "explode":
         raise ZeroDivisionError("the note burst")
     with connection.cursor() as cursor:
-        cursor.execute("INSERT INTO stage_effects (node_count) VALUES (1)")
+        cursor.execute("INSERT INTO stage_effects VALUES (1, %s)", (args.text,))
     return Result(f"Noted on {args.item}.", refs=(f"item:{args.item}",))
 
 
@@ -104,7 +104,7 @@ def tools() -> Iterator[None]:
         if "work" not in SURFACES:
             SURFACES.register("work", Surface("the work item"))
         with connection.cursor() as cursor:
-            cursor.execute("CREATE TABLE IF NOT EXISTS stage_effects (node_count int)")
+            cursor.execute("CREATE TABLE IF NOT EXISTS stage_effects (node_count int, said text)")
             cursor.execute("TRUNCATE stage_effects")
         yield
     tool_cache.clear()

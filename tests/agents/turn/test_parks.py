@@ -95,7 +95,7 @@ def test_a_round_over_the_ceiling_is_counted_refused_and_parked_before_its_calls
     assert Delivery.objects.get().attempts == 0
 
     stage.company(seat_budget="    token_budget: {day: 100000}")
-    Turn.objects.update(epoch=stage.snapshot.epoch)
+    assert Turn.objects.get().epoch != stage.snapshot.epoch, "the turn keeps the company it pinned"
     assert resume(stage).kind == "completed"
     assert effects() == 1
     assert Turn.objects.get().calls == 3

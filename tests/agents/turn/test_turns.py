@@ -310,3 +310,33 @@ def test_a_turn_that_cannot_begin_hands_its_mail_back(
     assert letter.not_before is not None
     assert not Completion.objects.exists()
     assert not Notice.objects.exists(), "nobody is alarmed by a first try"
+
+
+def test_a_re_run_of_the_same_work_lands_its_writes_once(stage: Stage) -> None:
+    stage.executes(NOTE, SUBMIT, NOTE, SUBMIT)
+    stage.reviews(DONE, DONE)
+    letter = stage.mail()
+    first = stage.claim()
+    stage.run(first)
+    Completion.objects.all().delete()  # as if the ledger had been lost
+    stage.mail(event_id=letter.event_id)
+    second = stage.claim()
+    assert stage.run(second).kind == "completed"
+    assert effects() == 1
+    assert Operation.objects.count() == 1
+    both = ToolCall.objects.filter(name="note_on")
+    assert len(set(both.values_list("op_id", "result"))) == 1, "it was answered from the first"
+
+
+def test_a_turn_that_never_worked_is_told_when_its_mail_dies(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(_context: object) -> None:
+        raise KeyError("policies")
+
+    monkeypatch.setattr("agents.prompts.build.executor", broken)
+    stage.mail()
+    Delivery.objects.update(attempts=24)
+    assert stage.run(stage.claim()).kind == "released"
+    assert not Delivery.objects.filter(seat_id=stage.seat("baker")).exists()
+    assert Notice.objects.get().seat_id == stage.seat("rita")

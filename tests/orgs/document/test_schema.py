@@ -48,6 +48,16 @@ def test_every_field_that_looks_like_a_secret_is_marked() -> None:
     assert "x-crewlet-secret" in schema_text()
 
 
+def test_every_marked_field_is_one_that_masking_knows() -> None:
+    marked = {
+        name
+        for item in objects(schema())
+        for name, field in item["properties"].items()
+        if "x-crewlet-secret" in str(field)
+    }
+    assert marked == {"api_keys"}, "Teach orgs.document.secrets.secret_places the new field."
+
+
 ACCEPTED = [
     TWO_TEAMS,
     company("roles: [{name: A, llm: {default: a}}]\nproviders: {llm: {a: {type: rehearsal}}}"),

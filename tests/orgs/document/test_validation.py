@@ -374,6 +374,7 @@ def test_providers_say_what_they_lack() -> None:
                 g: {type: openai, model: m, base_url: "https://user:word@host/v1"}
                 h: {type: openai-compatible, model: m, base_url: "${LLM_URL}"}
                 i: {type: openai, model: m, timeout_seconds: 0, reasoning_effort: extreme}
+                j: {type: openai, model: m, base_url: "https://host/v1?key=secret"}
             """
         )
     )
@@ -384,6 +385,7 @@ def test_providers_say_what_they_lack() -> None:
         "providers.llm.d.base_url",
         'providers.llm["e f"]',
         "providers.llm.g.base_url",
+        "providers.llm.j.base_url",
         "providers.llm.i.timeout_seconds",
         "providers.llm.i.reasoning_effort",
     }
@@ -433,6 +435,13 @@ def test_references_to_nobody_warn_and_refuse_nothing() -> None:
 def test_text_that_no_database_can_hold_is_refused() -> None:
     assert "mission" in found('name: x\nmission: "a\\0b"\n')
     assert "mission" in {p.path for p in validate_data({"name": "x", "mission": "\ud800"}).problems}
+
+
+@pytest.mark.parametrize("text", ['{"name": NaN}', '{"name": "x", "mission": Infinity}'])
+def test_numbers_that_are_none_are_refused_in_their_place(text: str) -> None:
+    reading = validate_text(text)
+    assert reading.document is None
+    assert [p.path for p in reading.problems] in (["name"], ["mission"])
 
 
 @pytest.mark.parametrize("data", [None, [], "text", 3, {}, {"name": {}}, {"roles": [[]]}, {1: 2}])

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from uuid import UUID
 
-from django.db.models import Count, Q, Sum
-
+from agents.budgets.spend import budget_of
 from agents.models.mail import Delivery
-from agents.models.turns import Turn
 from agents.queries import rows
-from agents.queries.budgets import seat_windows
 from agents.queries.rows import Row
+from agents.queries.turns import seat_stats
 from crewlet.kernel import clock
 from crewlet.kernel.actors import Actor
 from crewlet.kernel.errors import NotFound
@@ -54,23 +52,25 @@ def seat_about(actor: Actor, handle: str) -> Row:
             {"at": mail.event_ts, "title": mail.payload.get("summary", ""), "kind": mail.kind}
             for mail in waiting.order_by("event_ts")[:_WAITING_SHOWN]
         ],
-        "budget": seat_windows(snapshot, seat_id, clock.now()) if seat.is_agent else [],
-        "stats": _stats(handle),
+        "budget": _budget(snapshot, seat_id) if seat.is_agent else [],
+        "stats": seat_stats(handle),
     }
+
+
+def _budget(snapshot: Snapshot, seat_id: UUID) -> list[Row]:
+    own = budget_of(seat_id, snapshot, clock.now())[0]
+    return [
+        {
+            "kind": window.kind,
+            "used": window.used,
+            "limit": window.limit,
+            "state": window.state.value,
+            "resets_at": window.resets_at,
+        }
+        for window in own.windows
+    ]
 
 
 def _party(snapshot: Snapshot, handle: str) -> Row:
     seat = snapshot.chart.seats[handle]
     return rows.party(handle, seat.name, seat.kind)
-
-
-def _stats(handle: str) -> Row:
-    since = clock.now() - timedelta(days=7)
-    figures = Turn.objects.filter(seat__handle=handle, started_at__gte=since).aggregate(
-        turns_7d=Count("id"),
-        completed_7d=Count("id", filter=Q(outcome="completed")),
-        failed_7d=Count("id", filter=Q(outcome="failed")),
-        sent_back_7d=Count("id", filter=Q(iteration__gt=1)),
-        tokens_7d=Sum("tokens_in", default=0) + Sum("tokens_out", default=0),
-    )
-    return dict(figures)

@@ -1,0 +1,107 @@
+"""A running company and a browser in it: web is a real process, Chromium is Debian's."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from crewlet.kernel.actors import engine_actor
+from orgs import epochs
+from orgs.models.seats import Seat
+from orgs.people import links
+from orgs.people.printed import path_of
+from orgs.revisions import apply_document
+from tests.browser.stage import Stage, set_stage
+from tests.support.people import a_person
+from tests.support.processes import processes as running_processes
+from tests.tracker.company import COMPANY
+
+# Playwright's sync API runs a loop in this thread; the ORM is used between its calls, not in them.
+os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
+FLAGS = (
+    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync"
+).split()
+WATCH = (
+    "window.__refused=[];document.addEventListener('securitypolicyviolation',"
+    "e=>window.__refused.push(e.effectiveDirective+' '+e.blockedURI))"
+)
+
+
+@dataclass
+class Site:
+    """The address of the running site, its company, and a browser to look with."""
+
+    url: str
+    stage: Stage
+    browser: Browser
+    storage: Any = None
+
+    def context(self, width: int = 1440, theme: str = "light", **more: Any) -> BrowserContext:
+        """Opens a browser window of its own, signed in as Ana."""
+        height = 844 if width < 500 else 900
+        scheme: Any = theme
+        context = self.browser.new_context(
+            base_url=self.url,
+            viewport={"width": width, "height": height},
+            color_scheme=scheme,
+            storage_state=self.storage,
+            **more,
+        )
+        context.add_init_script(WATCH)
+        return context
+
+    def open(self, path: str, width: int = 1440, theme: str = "light", **more: Any) -> Page:
+        """Opens a page in a window of its own and waits until its modules run."""
+        page = self.context(width, theme, **more).new_page()
+        page.faults = []  # type: ignore[attr-defined]
+        page.on("pageerror", lambda error: page.faults.append(str(error)))  # type: ignore[attr-defined]
+        page.goto(path)
+        page.wait_for_function("customElements.get('cw-palette') !== undefined")
+        return page
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """Debian's Chromium."""
+    path = shutil.which("chromium")
+    assert path, "Install Debian's package `chromium` to run the browser tests."
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def web(
+    django_db_setup: None, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[str]:
+    """One web process for the whole ring: it keeps nothing between requests."""
+    with running_processes(tmp_path_factory.mktemp("browser")) as started:
+        yield started.start_web().url
+
+
+@pytest.fixture
+def site(transactional_db: None, web: str, chromium: Browser) -> Iterator[Site]:
+    """The company of the tracker's tests with work in every state, Ana signed in by her link."""
+    epochs.forget()
+    apply_document(engine_actor("tests"), COMPANY, summary="for the browser")
+    stage = set_stage(epochs.active())
+    ana = a_person("ana.silva", seat=Seat.objects.get(handle="ana"))
+    site = Site(web, stage, chromium)
+    context = site.context()
+    page = context.new_page()
+    page.goto(path_of(links.make(ana, created_by="tests")))
+    page.click("main button[type=submit], main button")
+    page.wait_for_url(f"{web}/**")
+    site.storage = context.storage_state()
+    yield site
+    for opened in chromium.contexts:
+        opened.close()
+    epochs.forget()

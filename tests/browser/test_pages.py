@@ -1,0 +1,90 @@
+"""Every page in both themes at three widths: reachable, named, inside its window, policy kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.browser.conftest import Site
+
+AXE = (Path(__file__).parent / "axe.min.js").read_text("utf-8")
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+RUN_AXE = """async (tags) => {
+  const found = await axe.run(document, {runOnly: {type: 'tag', values: tags}});
+  return found.violations.map(v => `${v.id}: ${v.nodes.map(n => n.target.join(' ')).join(' | ')}`);
+}"""
+LEAST_TARGET = """() => [...document.querySelectorAll('main a, main button, .bar button, .side a')]
+  .filter(e => e.offsetParent && !e.closest('p, .prose, .sub, td, li, h2, .seat-l2, dd'))
+  .filter(e => { const b = e.getBoundingClientRect(); return b.width && (b.width < 23.5 || b.height < 23.5); })
+  .map(e => e.outerHTML.slice(0, 90))"""
+
+
+def paths(site: Site) -> list[str]:
+    """Returns the address of every page."""
+    stage = site.stage
+    return [
+        "/", "/inbox", "/agents", "/agents/seats/agent-swe", "/agents/seats/ana", "/live",
+        f"/live/turns/{stage.running.id}", f"/live/turns/{stage.ended.id}", "/work", "/work/ENG",
+        "/work/projects", f"/work/{stage.asked.key}", "/work/new", "/settings", "/kit",
+    ]  # fmt: skip
+
+
+def faults_of(page: Page) -> list[str]:
+    """Returns what is wrong with the page as it is drawn now."""
+    found: list[str] = page.evaluate(f"{AXE};0") or page.evaluate(RUN_AXE, RULES)
+    found += [f"refused by the policy: {what}" for what in page.evaluate("window.__refused")]
+    found += [f"script error: {error}" for error in page.faults]  # type: ignore[attr-defined]
+    if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
+        found.append("the document scrolls sideways")
+    found += [f"small target: {what}" for what in page.evaluate(LEAST_TARGET)]
+    return found
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1024, 1440])
+@pytest.mark.timeout(240)
+def test_no_page_has_a_fault(site: Site, theme: str, width: int) -> None:
+    faults: dict[str, list[str]] = {}
+    page = site.open("/", width, theme)
+    for path in paths(site):
+        answer = page.goto(f"{path}?still=1")
+        assert answer is not None
+        assert answer.status == 200, f"{path} answers {answer.status}"
+        page.wait_for_function("customElements.get('cw-palette') !== undefined")
+        if found := faults_of(page):
+            faults[path] = found
+    assert not faults, "\n".join(f"{path}: {what}" for path, all_ in faults.items() for what in all_)
+
+
+def test_a_page_reflows_at_320(site: Site) -> None:
+    page = site.open("/", 320)
+    for path in paths(site):
+        page.goto(f"{path}?still=1")
+        assert not page.evaluate("document.documentElement.scrollWidth > innerWidth"), path
+
+
+def test_nothing_moves_for_who_asked_for_no_motion(site: Site) -> None:
+    page = site.open("/agents", reduced_motion="reduce")
+    for path in paths(site):
+        page.goto(path)
+        assert page.evaluate("document.getAnimations().length") == 0, path
+
+
+def test_pages_read_and_forms_write_without_a_script(site: Site) -> None:
+    page = site.context(java_script_enabled=False).new_page()
+    for path in paths(site):
+        assert page.goto(path), path
+        assert page.locator("main").inner_text().strip(), path
+    page.goto(f"/work/{site.stage.asked.key}")
+    page.fill("#com-in", "Written without a script")
+    page.click("#composer button[type=submit]")
+    assert page.url.endswith(f"/work/{site.stage.asked.key}")
+    assert page.get_by_text("Written without a script").count() == 1
+
+
+def test_an_unknown_address_is_a_page_that_names_it(site: Site) -> None:
+    page = site.open("/work/ENG-9999")
+    assert "ENG-9999" in page.locator("main").inner_text()
+    assert page.locator(".side").count() == 1
