@@ -51,12 +51,12 @@ def document(place: Place) -> dict[str, Any]:
     def model(url: str) -> dict[str, Any]:
         return {"type": "openai-compatible", "model": "scripted", "base_url": url}
 
-    seats = [role(SOLO, QUICK)]
+    seats = [{**role(SOLO, QUICK), "project": PROJECT}]
     seats += [role(handle, QUICK) for handle in fast_seats()]
     seats += [role(handle, SLOW) for handle in slow_seats()]
     founder_role = {
         "name": "Ana Bench", "handle": "ana", "kind": "human", "goal": "See what a turn costs",
-        "project": PROJECT, "manages": [str(seat["handle"]) for seat in seats],
+        "manages": [str(seat["handle"]) for seat in seats],
     }  # fmt: skip
     return {
         "name": "The Bench",

@@ -99,7 +99,6 @@ def _phase(running: Running, command: Ask) -> PhaseRecord:
     phase = OPEN[command.phase](running, command)
     running.record.phases.append(phase)
     failpoint("context.built")
-    _tell_start(running, phase)
     return phase
 
 
@@ -174,6 +173,8 @@ def finish(call: CallRecord, result: CallResult, ms: int | None = None) -> None:
 
 def _take(running: Running, state: State, phase: PhaseRecord, item: RoundRecord) -> State:
     """Folds an answer as far as it goes without an effect, and commits all of it at once."""
+    if item.n == 0:
+        _tell_start(running, phase)
     state = step(running, state, resume.answered(item))
     if not item.answer.calls:
         phase.declined += 1

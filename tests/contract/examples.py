@@ -164,7 +164,7 @@ def _two_items(world: World) -> Arguments:
 
 DECISION = {
     "question": "Which glass?",
-    "role": "Who buys the glass",
+    "role": "approver",
     "options": [{"id": "clear", "label": "Clear"}, {"id": "frosted", "label": "Frosted"}],
 }
 

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
+from pytest_django import DjangoDbBlocker
 
 from crewlet.kernel.actions import ACTIONS, Action, Door
 from crewlet.kernel.ids import new_id
@@ -21,8 +22,6 @@ from tests.contract.examples import EXAMPLES, Example
 from tests.contract.ways import WAYS, Caller, Said
 from tests.contract.world import World, make_world
 
-pytestmark = pytest.mark.django_db
-
 BASELINE = Path(__file__).with_name("baseline.json")
 NO_CODE_YET = {Door.MCP}
 HTTP_OF = {"invalid": 400, "forbidden": 403, "unbound": 403, "not_found": 404}
@@ -31,10 +30,17 @@ FORM_INVALID = 422
 NAMES = sorted(name for name in ACTIONS if name in EXAMPLES)
 
 
-@pytest.fixture
-def world() -> Iterator[World]:
+@pytest.fixture(scope="module")
+def world(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[World]:
+    """One company for the whole module: every call is taken back, so nothing of a test stays."""
     epochs.forget()
-    yield make_world()
+    with django_db_blocker.unblock():
+        around = transaction.atomic()
+        around._from_testcase = True  # type: ignore[attr-defined]  # as Django's own TestCase does
+        with around:
+            yield make_world()
+            transaction.set_rollback(True)
+        connection.close()
     epochs.forget()
 
 

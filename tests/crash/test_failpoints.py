@@ -18,7 +18,7 @@ from crewlet.environment import BASE_DIR
 from crewlet.kernel.failpoints import NAMES
 from crewlet.kernel.models import AuditEntry
 from tests.agents.play import a_company, a_letter, post_now
-from tests.support.crash import CrashRun, assert_worked_once
+from tests.support.crash import PATIENCE, CrashRun, assert_worked_once
 from tests.support.model_server import ModelServer
 from tests.support.processes import Processes, child_environment
 from tests.support.script import SeenRequest, Step, call
@@ -126,11 +126,11 @@ def test_a_parked_turn_waits_on_the_survivor_until_there_is_room(
     kofi = company(server, token_budget={"day": 1})
     post_now(kofi, a_letter())
     processes.start_worker("one", ready=lambda: True)
-    until(lambda: SeatHold.objects.filter(reason="budget_window").exists(), 40, what="held")
+    until(lambda: SeatHold.objects.filter(reason="budget_window").exists(), PATIENCE, what="held")
     assert Turn.objects.get().stage == "parked"
     asked = server.stats.report()["calls"]
     post_now(kofi, a_letter("another", n=5, batch_key="other"))
     company(server, token_budget={"day": 9_000_000})
-    until(lambda: Completion.objects.count() == 2, 40, what="both letters are worked")
+    until(lambda: Completion.objects.count() == 2, PATIENCE, what="both letters are worked")
     assert asked == 1, "a parked turn asked its model again"
     assert not SeatHold.objects.exists()

@@ -24,7 +24,7 @@ from crewlet.kernel.models import AuditEntry
 from tests.support.processes import Process, Processes
 from tests.support.until import until
 
-PATIENCE = 40.0
+PATIENCE = 90.0
 
 
 @dataclass

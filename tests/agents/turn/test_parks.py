@@ -123,6 +123,9 @@ def test_an_unusable_key_is_no_reason_to_lose_mail(stage: Stage) -> None:
 def test_a_turn_parked_in_the_middle_of_a_review_goes_on_with_the_review(stage: Stage) -> None:
     stage.executes(NOTE, SUBMIT)
     stage.reviews(DOWN, DONE)
-    assert stage.work()[0].kind == "parked"
+    end, turn = stage.work()
+    assert (end.kind, turn.phase, turn.stage) == ("parked", "review", "parked")
     assert resume(stage).kind == "completed"
     assert Turn.objects.get().calls == 3
+    started = EngineEvent.objects.filter(type="agent_phase_started")
+    assert sorted(event.payload["phase"] for event in started) == ["execute", "review"]
