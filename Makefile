@@ -1,7 +1,9 @@
 # make run    the whole company on this machine (Ctrl-C drains and stops it)
 # make test   every test, on real Postgres, Valkey and Chromium
-# make check  lint, types, layers, templates, migrations, API schema; runs no test
+# make check  lint, types, layers, templates, migrations, API schema, generated docs; runs no test
 # make bench  the measurements of bench/
+# make docs   writes the generated pages of docs/reference
+# make shots  takes the pictures of the README from a real run
 #
 # Needs git, make, python3 (3.11 or later) and python3-venv; everything else comes by pip into .venv.
 
@@ -10,7 +12,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := crewlet orgs agents tracker tests manage.py
 
-.PHONY: run test check bench install format clean need-chromium
+.PHONY: run test check bench docs shots install format clean need-chromium
 .DEFAULT_GOAL := run
 
 run: $(VENV)/.runs
@@ -29,9 +31,16 @@ check: $(VENV)/.develops
 	$(BIN)/python manage.py spectacular --validate --fail-on-warn --file /dev/null
 	@find templates -name '*.html' -print0 2>/dev/null | xargs -0 -r $(BIN)/djade --check --target-version 5.2
 	$(BIN)/codespell
+	$(BIN)/python manage.py docs check
 
 bench: $(VENV)/.develops
 	$(BIN)/python -m bench $(B)
+
+docs: $(VENV)/.runs
+	$(BIN)/python manage.py docs build
+
+shots: $(VENV)/.develops need-chromium
+	$(BIN)/python docs/shots.py
 
 install: $(VENV)/.develops
 

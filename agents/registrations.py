@@ -9,15 +9,27 @@ def register() -> None:
     from agents.dispatch import duties
     from agents.dispatch import registrations as dispatch
     from agents.live import topics
+    from agents.llm.base import StopReason
     from agents.memory import diary
     from agents.tools.registry import TOOL_SOURCES, action_tools
-    from agents.turn import colleague
+    from agents.turn import colleague, machine
     from agents.views import panels
+    from crewlet.kernel.actions import forget_expired
+    from crewlet.ops.alarms import AlarmBook
+    from crewlet.ops.reference.pages import STATES
+
+    book = AlarmBook()
 
     TOOL_SOURCES.register("actions", action_tools)
     diary.register()
     dispatch.register()
     colleague.register_kinds()
     duties.register(duties.Duty("a2a_channels", 60.0, colleague.sweep))
+    duties.register(duties.Duty("diary", 900.0, diary.sweep))
+    duties.register(duties.Duty("operations", 900.0, forget_expired))
+    duties.register(duties.Duty("alarms", 10.0, book.run_once))
     topics.register()
     panels.register_panels()
+    STATES.register("turn", machine.Position)
+    STATES.register("turn_outcome", machine.Outcome)
+    STATES.register("stop_reason", StopReason)

@@ -20,7 +20,7 @@ from bench.figures import Aim, Spread, table
 from bench.machine import cpu_seconds, resident_mb
 from bench.place import TOKEN, BenchProblem, Place, accepts, child, free_port, until
 from bench.plan import SOCKETS, Plan
-from crewlet.kernel import live
+from crewlet.kernel import db, live
 from crewlet.ops import roster
 
 LAST_MS: Final = 100.0
@@ -170,12 +170,18 @@ async def _listen(socket: ClientConnection, crowd: _Crowd) -> None:
 
 def _send(n: int) -> None:
     live.push("event", {"id": f"{MARK}:{n};", "summary": PADDING}, topics=("agents",))
+    db.release()
+
+
+def _send_all(first: int, count: int) -> None:
+    for n in range(first, first + count):
+        _send(n)
 
 
 async def _broadcast(crowd: _Crowd, n: int) -> tuple[float, float]:
     crowd.expect(n)
     began = time.monotonic()
-    _send(n)
+    await asyncio.to_thread(_send, n)
     await crowd.everybody_has(n)
     arrived = crowd.arrived[n]
     return (max(arrived) - began) * 1000, (median(arrived) - began) * 1000
@@ -189,9 +195,7 @@ async def _burst(crowd: _Crowd, first: int, count: int) -> float:
     for n in range(first, first + count):
         crowd.expect(n)
     began = time.monotonic()
-    for n in range(first, first + count):
-        _send(n)
-        await asyncio.sleep(0)
+    await asyncio.to_thread(_send_all, first, count)
     for n in range(first, first + count):
         await crowd.everybody_has(n)
     return count / (time.monotonic() - began)

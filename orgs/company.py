@@ -11,15 +11,28 @@ from crewlet.kernel.authority import Grant
 from crewlet.kernel.live import TOPICS
 from crewlet.kernel.refs import REF_KINDS, RefKind
 from crewlet.ops.hooks import UP_HOOKS, UpRequest
+from crewlet.ops.reference import shapes
+from crewlet.ops.reference.pages import PAGES, Page
+from orgs.document.schema import schema
 from orgs.models.company import ConfigRevision
 
 
 def register() -> None:
-    """Registers the verbs, the `org` topic, references to revisions and the demo company."""
+    """Registers the verbs, the `org` topic, references to revisions, the demo company and the
+    reference page of the document."""
     import_module("orgs.actions.company")
     TOPICS.register("org", lambda actor, _rest: Grant.STATE_READ in actor.grants)
     REF_KINDS.register("revision", RefKind(label=_summary, url=lambda _id: "", exists=_exists))
     UP_HOOKS.prepare.register("demo", _prepare_demo)
+    PAGES.register(
+        "configuration",
+        Page(
+            "The company document",
+            "Every key that a document may hold; any other is refused. `manage.py company schema` "
+            "prints the same as JSON Schema, for editors that check while you write.",
+            lambda: shapes.objects(schema()),
+        ),
+    )
 
 
 def _prepare_demo(request: UpRequest) -> str | None:

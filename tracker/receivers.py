@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
-from uuid import UUID
 
 from agents.events import SpendAdded, TurnFailed
 from crewlet.kernel import clock, live
@@ -121,10 +120,7 @@ def first_goal_is_filed(fact: DemoCreated) -> None:
 @receiver(SpendAdded, order=30)
 def spend_lands_on_the_item(fact: SpendAdded) -> None:
     """Adds what a stretch of a turn cost to the item it is charged to, once."""
-    item_id = _native_id(fact.work_item)
-    item = (
-        WorkItem.objects.select_related("project").filter(pk=item_id).first() if item_id else None
-    )
+    item = _item_of(fact.work_item)
     if item is None:
         return
     item = locked(item)
@@ -156,10 +152,7 @@ def failure_is_said_on_the_item(fact: TurnFailed) -> None:
 
     The people above the seat hear of it from the runtime itself.
     """
-    item_id = _native_id(fact.work_item)
-    item = (
-        WorkItem.objects.select_related("project").filter(pk=item_id).first() if item_id else None
-    )
+    item = _item_of(fact.work_item)
     if item is None:
         return
     item = locked(item)
@@ -189,7 +182,11 @@ def _waiting(fact: TurnFailed, item: WorkItem, snapshot: Snapshot) -> list[Party
     return list(present)
 
 
-def _native_id(work_item: Any) -> UUID | None:
+def _item_of(work_item: Any) -> WorkItem | None:
+    """Returns the item that a turn is charged to; one that it only wrote to is known by key."""
     if not work_item or work_item.get("backend") != NATIVE:
         return None
-    return UUID(str(work_item["id"]))
+    items = WorkItem.objects.select_related("project")
+    if work_item.get("id"):
+        return items.filter(pk=work_item["id"]).first()
+    return items.filter(key=work_item["key"]).first()

@@ -10,10 +10,12 @@ def register() -> None:
     from agents.turn.delivery import SURFACES, Surface
     from crewlet.kernel.live import TOPICS
     from crewlet.kernel.refs import REF_KINDS, RefKind
+    from crewlet.ops.reference.pages import STATES
     from orgs.inbox import SOURCES, InboxSource
     from tracker import inbox, receivers, seen  # noqa: F401
     from tracker.actions import comment, create, place, reads, update  # noqa: F401
     from tracker.letters import TRIGGER
+    from tracker.statuses import Status
     from tracker.views.panels import register_panels
 
     SURFACES.register(
@@ -31,4 +33,5 @@ def register() -> None:
         TOPICS.register(topic, seen.may_hear)
     SOURCES.register("asks", InboxSource("asks", inbox.waiting_asks, inbox.count_asks))
     WAITS.register("asks", inbox.waits_by_seat)
+    STATES.register("item_status", Status)
     register_panels()

@@ -33,7 +33,7 @@ class Duty:
 
     name: str
     every: float
-    run: Callable[[datetime], None]
+    run: Callable[[datetime], object]
 
 
 DUTIES: Registry[Duty] = Registry("duties")

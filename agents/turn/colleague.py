@@ -86,29 +86,10 @@ def open_channel(actor: Actor, target_id: UUID, target_handle: str, brief: str) 
     stored = as_json(item.as_json()) if item else None
     _run(_OPEN, (channel, actor.seat_id, target_id, stored, turn and turn.turn_id, now))
     _run(_MESSAGE, (new_id(), channel, "ask", actor.seat_id, brief, now))
-    post(
-        target_id,
-        Mail(
-            event_id=channel,
-            kind=ASK,
-            source=SOURCE,
-            batch_key=f"event:{channel}",
-            conversation="a2a:" + ":".join(sorted((actor.handle, target_handle))),
-            ts=now,
-            payload={
-                "summary": f"{actor.name} asks: {_line(brief)}",
-                "sender": {"handle": actor.handle, "name": actor.name, "kind": "agent"},
-                "text": _letter(actor.name, actor.handle, "a colleague asks you", brief),
-                "channel": str(channel),
-            },
-            reply_kind="engine",
-            depth=depth,
-            chain=(*(turn.chain if turn else ()), actor.handle),
-            work_item=item,
-            parent_turn=turn.turn_id if turn else None,
-            agent_caused=True,
-        ),
-    )
+    _wake_target(
+        channel, actor, actor.handle, target_id, target_handle, brief=brief, depth=depth,
+        item=item, now=now,
+    )  # fmt: skip
     for kind, summary in (
         (EventType.A2A_CHANNEL_OPENED, f"{actor.name} asked @{target_handle}: {_line(brief)}"),
         (EventType.A2A_MESSAGE_SENT, f"{actor.name} wrote to @{target_handle}"),
@@ -123,6 +104,36 @@ def open_channel(actor: Actor, target_id: UUID, target_handle: str, brief: str) 
             topics=("agents",),
         )
     return channel
+
+
+def _wake_target(
+    channel: UUID, actor: Actor, asker: str, target_id: UUID, target_handle: str, *, brief: str,
+    depth: int, item: WorkRef | None, now: datetime,
+) -> None:  # fmt: skip
+    turn = actor.turn
+    post(
+        target_id,
+        Mail(
+            event_id=channel,
+            kind=ASK,
+            source=SOURCE,
+            batch_key=f"event:{channel}",
+            conversation="a2a:" + ":".join(sorted((asker, target_handle))),
+            ts=now,
+            payload={
+                "summary": f"{actor.name} asks: {_line(brief)}",
+                "sender": {"handle": asker, "name": actor.name, "kind": "agent"},
+                "text": _letter(actor.name, asker, "a colleague asks you", brief),
+                "channel": str(channel),
+            },
+            reply_kind="engine",
+            depth=depth,
+            chain=(*(turn.chain if turn else ()), asker),
+            work_item=item,
+            parent_turn=turn.turn_id if turn else None,
+            agent_caused=True,
+        ),
+    )
 
 
 def _asked_by(turn_id: UUID) -> WorkRef | None:

@@ -92,6 +92,8 @@ UPDATE agents_turn t SET
     lease_epoch = %(epoch)s, node = %(node)s, node_lost = t.node_lost + %(lost)s,
     stage = CASE WHEN old.stage <> 'parked' THEN t.stage
                  WHEN t.calls = 0 THEN 'context' ELSE 'phase' END,
+    epoch = CASE WHEN old.stage = 'parked' THEN (SELECT max(id) FROM orgs_activation)
+                 ELSE t.epoch END,
     park_reason = '', wake_at = NULL,
     park_detail = old.park_detail || jsonb_build_object('clean', old.stage = 'parked')
 FROM old WHERE t.id = old.id AND t.stage <> 'done'
@@ -103,7 +105,8 @@ RETURNING t.node_lost, old.stage, t.seat_id, t.work_key,
 def adopt(cursor: CursorWrapper, turn_id: UUID, *, lease_epoch: int, node: str, lost: bool) -> int:
     """Takes a parked or orphaned turn over under the caller's lease; returns its `node_lost`.
 
-    A parked turn left nothing half done; a lost one may have, and the resume is told which it is.
+    A parked turn left nothing half done and goes on under the company of now, so that a changed
+    model helps it; a lost one keeps its epoch and is told that a call may be half done.
     Raises Fenced when the turn has ended meanwhile.
     """
     cursor.execute(_ADOPT, {"turn": turn_id, "epoch": lease_epoch, "node": node, "lost": int(lost)})

@@ -68,8 +68,8 @@ def one_round(detail: Row, phase: str, iteration: int, number: int) -> Out | Non
 def live_round(key: str, number: int) -> Out:
     """Returns the round that is being thought now."""
     return {
-        "id": f"r-{key}-{number}", "n": number + 1, "live": True, "thought": "", "thought_secs": None,
-        "speech": "", "calls": [], "note": "", "steer": [],
+        "id": f"r-{key}-{number}", "n": number + 1, "live": True, "thought": "",
+        "thought_secs": None, "speech": "", "calls": [], "note": "", "steer": [],
     }  # fmt: skip
 
 

@@ -50,7 +50,7 @@ def _seats() -> list[dict[str, Any]]:
 
 
 def _card(key: str, title: str, **more: Any) -> dict[str, Any]:
-    blank = {
+    blank: dict[str, Any] = {
         "key": key, "title": title, "url": "#", "priority": "normal", "assignee": KOFI,
         "labels": [], "due": None, "overdue": False, "comments": 0, "subs": None, "version": 1,
         "waiting": "", "blocked": "", "live": None, "status": "todo", "group": "not_started",
@@ -81,7 +81,7 @@ def _ask() -> dict[str, Any]:
         "rationale": "The ledger rounds half-even already.", "recommended": "a",
         "options": [
             {"id": "a", "label": "Round once, half-even", "detail": "The same rule as the ledger."},
-            {"id": "b", "label": "Round once, half-up", "detail": "What customers expect on paper."},
+            {"id": "b", "label": "Round once, half-up", "detail": "As on their paper."},
             {"id": "c", "label": "Keep rounding per line", "detail": "No issued note changes."},
         ],
         "evidence": [{"label": "The ledger's rule", "url": "#"}], "answered": None,

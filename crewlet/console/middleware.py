@@ -18,7 +18,7 @@ _AWAY_SECONDS = "5"
 
 
 class PageErrors(MiddlewareMixin):
-    """Answers kernel errors and a lost database for pages and fragments; other doors have theirs."""
+    """Answers kernel errors and a lost database for pages and fragments only."""
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         """Returns the page for an error it knows, or None to let it pass."""

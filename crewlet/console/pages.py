@@ -26,24 +26,22 @@ _NOISE = re.compile(rb'name="(?:csrfmiddlewaretoken|op_id)" value="[^"]*"')
 def page(view: View[P]) -> View[P]:
     """Wraps a page: GET only, signed-in people only, never kept by a cache."""
 
-    @require_safe
     @wraps(view)
-    def wrapped(request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+    def wrapped(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
         if getattr(request, "actor", None) is None:
             return to_sign_in(request)
         response = view(request, *args, **kwargs)
         response["Cache-Control"] = "no-store"
         return response
 
-    return wrapped
+    return require_safe(wrapped)
 
 
 def fragment(view: View[P]) -> View[P]:
     """Wraps a part of a page: as `page`, with an ETag over what a reader would see."""
 
-    @require_safe
     @wraps(view)
-    def wrapped(request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+    def wrapped(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
         if getattr(request, "actor", None) is None:
             raise Unauthenticated("Sign in to read this.")
         response = view(request, *args, **kwargs)
@@ -56,7 +54,7 @@ def fragment(view: View[P]) -> View[P]:
         response["Cache-Control"] = "private, no-cache"
         return response
 
-    return wrapped
+    return require_safe(wrapped)
 
 
 def actor_of(request: HttpRequest) -> Actor:

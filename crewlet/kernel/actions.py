@@ -19,7 +19,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Literal, TypeVar
 
@@ -373,6 +373,13 @@ def _record(entry: Action, actor: Actor, door: Door, key: str, outcome: Outcome)
                 actor.turn.turn_id if actor.turn else None, stored.get("error", ""),
             ),
         )  # fmt: skip
+
+
+def forget_expired(now: datetime) -> int:
+    """Deletes operations that nobody can repeat any more and returns how many there were."""
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM kernel_operation WHERE expires_at <= %s", (now,))
+        return cursor.rowcount
 
 
 def release_scope(scope: str) -> None:

@@ -10,10 +10,11 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import redis
-from django.db import transaction
+from django.db import connection, transaction
 from prometheus_client import Counter
 
 from crewlet.kernel import clock
@@ -73,10 +74,25 @@ def _send(frames: list[dict[str, Any]]) -> None:
         log.warning("live_ring_unreachable", extra={"error": str(error)})
 
 
+@dataclass(slots=True)
+class _Batch:
+    """The frames of one transaction, sent together; those of a savepoint go with its rollback."""
+
+    frames: list[dict[str, Any]]
+
+    def __call__(self) -> None:
+        _send(self.frames)
+
+
 def push(kind: str, data: Any, *, topics: Iterable[str] = ()) -> None:
     """Puts a frame on the ring after the current transaction's commit, at once without one."""
     frame = {"kind": kind, "ts": clock.now().isoformat(), "topics": list(topics), "data": data}
-    transaction.on_commit(lambda: _send([frame]), robust=True)
+    savepoints = set(connection.savepoint_ids)
+    for sids, hook, _robust in connection.run_on_commit:
+        if isinstance(hook, _Batch) and set(sids) == savepoints:
+            hook.frames.append(frame)
+            return
+    transaction.on_commit(_Batch([frame]), robust=True)
 
 
 def changed(*topics: str) -> None:

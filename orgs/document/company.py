@@ -87,10 +87,15 @@ class ChainMap(Section):
     """Model chains by phase; `default` answers for the ones that are absent."""
 
     default: ProviderKey | tuple[ProviderKey, ...] | None = None
+    """Answers for every phase that is absent here."""
     review: ProviderKey | tuple[ProviderKey, ...] | None = None
+    """The reviewer."""
     subagent: ProviderKey | tuple[ProviderKey, ...] | None = None
+    """Workers that a turn hands a part to."""
     auxiliary: ProviderKey | tuple[ProviderKey, ...] | None = None
+    """Small calls beside the turn."""
     judge: ProviderKey | tuple[ProviderKey, ...] | None = None
+    """The judge of two answers."""
 
 
 CHAIN_PHASES = ("default", "review", "subagent", "auxiliary", "judge")
@@ -134,35 +139,60 @@ class Contact(Section):
     """Where a person is known outside; each is the identity or one `${NAME}`."""
 
     slack_user_id: Identity | None = None
+    """Their member id in Slack."""
     mattermost_user_id: Identity | None = None
+    """Their user id in Mattermost."""
     atlassian_account_id: Identity | None = None
+    """Their account id in Jira and Confluence."""
     github_login: Identity | None = None
+    """Their login at GitHub."""
     gitlab_username: Identity | None = None
+    """Their user name at GitLab."""
 
 
 class Role(Section):
     """A seat as it is written: an agent's or a person's place in the company."""
 
     name: Name
+    """What the seat is called. For a person, their name."""
     kind: SeatKind = SeatKind.AGENT
+    """Who holds the seat."""
     handle: Annotated[Handle, check(_not_reserved)] | None = None
+    """Its address, as in @handle; made from the name when absent."""
     email: Annotated[str, Field(max_length=254), check(_email)] | None = None
+    """Only for a human seat."""
     unit: Line | None = None
+    """The unit it belongs to, by key or name, when it is not written inside one."""
     goal: Text = ""
+    """What the seat is there for. The agent reads it in every turn."""
     backstory: Text = ""
+    """Where it comes from; gives an agent its way of judging."""
     responsibilities: tuple[Line, ...] = ()
+    """What it answers for, one line each."""
     behavioral_guidelines: tuple[Line, ...] = ()
+    """How it goes about its work, one line each."""
     manages: tuple[Line, ...] = ()
+    """The seats it manages, by handle or name."""
     project: ProjectKey | None = None
+    """Key of its own project, where its work goes when nobody says otherwise."""
     space: Annotated[str, Field(min_length=1, max_length=64)] | None = None
+    """Key of its own space of pages."""
     token_budget: TokenBudget | None = None
+    """Ceilings of this seat alone, beside the company's."""
     llm: ChainOrMap | None = None
+    """Its models: a provider key, several to fall back on in order, or a map by phase."""
     llm_review: Chain | None = None
+    """Models of the reviewer; goes before `llm`."""
     llm_subagent: Chain | None = None
+    """Models of workers; goes before `llm`."""
     llm_auxiliary: Chain | None = None
+    """Models of small calls; goes before `llm`."""
     llm_judge: Chain | None = None
+    """Models of the judge; goes before `llm`."""
     contact: Contact | None = None
+    """Where the person is known outside."""
     availability: Text = ""
+    """When the person can be reached, in their own words."""
 
     def chain(self, phase: str = "default") -> tuple[str, ...]:
         """Gives the provider keys of a phase, in order; () leaves the choice to the company.
@@ -184,30 +214,50 @@ class UnitSection(Section):
     """A team as it is written, with its seats and the teams inside it."""
 
     name: Name
+    """What the unit is called."""
     id: UnitKey | None = None
+    """Its key; made from the name when absent."""
     type: Annotated[str, Field(min_length=1, max_length=40)] = "team"
+    """What kind of unit it is: team, department, squad or any other word."""
     purpose: Text = ""
+    """What the unit is there for; its agents read it."""
     goals: tuple[Line, ...] = ()
+    """What it wants to reach, one line each."""
     lead: Line | None = None
+    """The seat that leads it, by handle or name; without one the lead of the unit above."""
     channel: Annotated[str, Field(min_length=1, max_length=128)] | None = None
+    """Name of its channel in a chat."""
     project: ProjectKey | None = None
+    """Key of its project; units may share one."""
     space: Annotated[str, Field(min_length=1, max_length=64)] | None = None
+    """Key of its space of pages."""
     roles: tuple[Role, ...] = ()
+    """Its seats."""
     children: tuple[UnitSection, ...] = ()
+    """The units inside it."""
 
 
 class CompanyDocument(Section):
     """One company: its charter, its clock, its ceilings, its models, its people and agents."""
 
     name: Name
+    """What the company is called."""
     mission: Text = ""
+    """What it does; every agent reads it."""
     vision: Text = ""
+    """Where it wants to be; every agent reads it."""
     policies: tuple[Line, ...] = ()
+    """What holds for everybody, one line each."""
     timezone: Annotated[str, check(_known_zone)] = "UTC"
+    """The company's clock, an IANA zone such as Europe/Berlin. Its days and weeks begin by it."""
     token_budget: TokenBudget | None = None
+    """Ceilings of the whole company."""
     providers: Providers = Field(default_factory=Providers)
+    """The models it thinks with."""
     roles: tuple[Role, ...] = ()
+    """Seats outside of any unit, such as the founder."""
     units: tuple[UnitSection, ...] = ()
+    """Teams, each with its seats."""
 
     def payload(self) -> dict[str, Any]:
         """Gives the document as plain data, holding only what was written."""

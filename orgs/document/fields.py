@@ -18,7 +18,9 @@ NAME_MAX = 200
 class Section(BaseModel):
     """A closed object of the document: an unknown key is refused, a value is never converted."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True
+    )
 
 
 def fault(kind: ProblemKind, message: str) -> PydanticCustomError:
@@ -59,5 +61,8 @@ class TokenBudget(Section):
     """Ceilings in tokens over the company's day, week and month; an absent one is no ceiling."""
 
     day: Tokens | None = None
+    """From midnight to midnight."""
     week: Tokens | None = None
+    """From Monday to Sunday."""
     month: Tokens | None = None
+    """From the first to the last day."""

@@ -46,13 +46,21 @@ class LlmProvider(Section):
     """One entry of `providers.llm`: a vendor, a model and the keys to it."""
 
     type: ProviderType
+    """The wire it speaks; `rehearsal` plays the seats offline."""
     model: Annotated[str, Field(max_length=200)] = ""
+    """The model's name as the vendor spells it. Not for a rehearsal."""
     api_keys: tuple[Annotated[Line, Field(json_schema_extra=secret())], ...] = ()
+    """Keys to the vendor, best as `${NAME}` of the environment; the first one is used."""
     base_url: Annotated[str, Field(max_length=500), check(_web_address)] | None = None
+    """The address of an OpenAI-compatible server, or of a gateway before the vendor."""
     timeout_seconds: Annotated[int, Field(ge=1, le=3600)] = 120
+    """How long one answer may take."""
     max_tokens: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+    """The longest answer; without it what the model allows."""
     reasoning_effort: ReasoningEffort | None = None
+    """How hard a model that reasons should think."""
     reasoning_budget_tokens: Annotated[int, Field(ge=1024, le=1_000_000)] | None = None
+    """The same as a number of tokens, for models that take one."""
 
 
 ProviderKey = Annotated[str, Field(pattern=PROVIDER_KEY_PATTERN, max_length=ADDRESS_MAX)]
@@ -62,3 +70,4 @@ class Providers(Section):
     """Everything the company rents; models for now."""
 
     llm: dict[ProviderKey, LlmProvider] = Field(default_factory=dict)
+    """Models by a key of your choice. The first one serves every seat that names none."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
@@ -24,10 +24,18 @@ from tests.tracker.company import COMPANY
 
 # Playwright's sync API runs a loop in this thread; the ORM is used between its calls, not in them.
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
-FLAGS = (
-    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync"
-).split()
+FLAGS = [
+    f"--{flag}"
+    for flag in (
+        "no-sandbox",
+        "disable-gpu",
+        "disable-quic",
+        "no-first-run",
+        "disable-background-networking",
+        "disable-component-update",
+        "disable-sync",
+    )
+]
 WATCH = (
     "window.__refused=[];document.addEventListener('securitypolicyviolation',"
     "e=>window.__refused.push(e.effectiveDirective+' '+e.blockedURI))"
@@ -42,6 +50,7 @@ class Site:
     stage: Stage
     browser: Browser
     storage: Any = None
+    script_errors: list[str] = field(default_factory=list)
 
     def context(self, width: int = 1440, theme: str = "light", **more: Any) -> BrowserContext:
         """Opens a browser window of its own, signed in as Ana."""
@@ -60,8 +69,7 @@ class Site:
     def open(self, path: str, width: int = 1440, theme: str = "light", **more: Any) -> Page:
         """Opens a page in a window of its own and waits until its modules run."""
         page = self.context(width, theme, **more).new_page()
-        page.faults = []  # type: ignore[attr-defined]
-        page.on("pageerror", lambda error: page.faults.append(str(error)))  # type: ignore[attr-defined]
+        page.on("pageerror", lambda error: self.script_errors.append(str(error)))
         page.goto(path)
         page.wait_for_function("customElements.get('cw-palette') !== undefined")
         return page
@@ -79,9 +87,7 @@ def chromium() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="session")
-def web(
-    django_db_setup: None, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[str]:
+def web(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """One web process for the whole ring: it keeps nothing between requests."""
     with running_processes(tmp_path_factory.mktemp("browser")) as started:
         yield started.start_web().url

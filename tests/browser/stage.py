@@ -70,6 +70,7 @@ def a_turn(actor: Actor, item: WorkItem, epoch: int, **more: Any) -> Turn:
         "summary": f"Ana assigned {item.key}", "text": f"Item: {item.key}\n\nPlease do it.",
         "type": "work", "sender": {"handle": "ana", "name": "Ana", "kind": "human"},
     }  # fmt: skip
+    assert actor.seat_id
     turn = Turn.objects.create(
         seat_id=actor.seat_id, work_key=str(new_id()), reply_kind="tool", reply_surface="work",
         trigger=trigger, batch_key=item.key, conversation=item.key, work_item_key=item.key,

@@ -17,8 +17,9 @@ RUN_AXE = """async (tags) => {
 }"""
 LEAST_TARGET = """() => [...document.querySelectorAll('main a, main button, .bar button, .side a')]
   .filter(e => e.offsetParent && !e.closest('p, .prose, .sub, td, li, h2, .seat-l2, dd'))
-  .filter(e => { const b = e.getBoundingClientRect(); return b.width && (b.width < 23.5 || b.height < 23.5); })
-  .map(e => e.outerHTML.slice(0, 90))"""
+  .map(e => [e, e.getBoundingClientRect()])
+  .filter(([, b]) => b.width && (b.width < 23.5 || b.height < 23.5))
+  .map(([e]) => e.outerHTML.slice(0, 90))"""
 
 
 def paths(site: Site) -> list[str]:
@@ -31,11 +32,11 @@ def paths(site: Site) -> list[str]:
     ]  # fmt: skip
 
 
-def faults_of(page: Page) -> list[str]:
+def faults_of(site: Site, page: Page) -> list[str]:
     """Returns what is wrong with the page as it is drawn now."""
     found: list[str] = page.evaluate(f"{AXE};0") or page.evaluate(RUN_AXE, RULES)
     found += [f"refused by the policy: {what}" for what in page.evaluate("window.__refused")]
-    found += [f"script error: {error}" for error in page.faults]  # type: ignore[attr-defined]
+    found += [f"script error: {error}" for error in site.script_errors]
     if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
         found.append("the document scrolls sideways")
     found += [f"small target: {what}" for what in page.evaluate(LEAST_TARGET)]
@@ -53,9 +54,11 @@ def test_no_page_has_a_fault(site: Site, theme: str, width: int) -> None:
         assert answer is not None
         assert answer.status == 200, f"{path} answers {answer.status}"
         page.wait_for_function("customElements.get('cw-palette') !== undefined")
-        if found := faults_of(page):
+        if found := faults_of(site, page):
             faults[path] = found
-    assert not faults, "\n".join(f"{path}: {what}" for path, all_ in faults.items() for what in all_)
+    assert not faults, "\n".join(
+        f"{path}: {what}" for path, all_ in faults.items() for what in all_
+    )
 
 
 def test_a_page_reflows_at_320(site: Site) -> None:

@@ -72,7 +72,7 @@ def seat_rows(actor: Any = None) -> list[dict[str, Any]]:
     rows = []
     for handle in _NAMES:
         person = handle in _PEOPLE
-        face = {
+        face: dict[str, Any] = {
             "activity": "idle", "word": "Person" if person else "Idle", "key": "", "what": "",
             "reason": "", "secs": None, "pct": None, "turn": None, "last_turn": None,
             "paused": None, "stopped_reason": None,
@@ -181,7 +181,8 @@ def turn_detail(actor: Any = None, turn_id: Any = None) -> dict[str, Any]:
         )
     ]  # fmt: skip
     first = _phase(
-        "execute", 1, 2, 314, system_outline=outline, system="x" * sum(o["bytes"] for o in outline),
+        "execute", 1, 2, 314, system_outline=outline,
+        system="x" * sum(int(str(part["bytes"])) for part in outline),
         rounds=[
             _round(0, "I read the item and the two failing notes first.",
                    [_call(0, "get_work_item", {"item": "ENG-142"})]),
@@ -234,8 +235,8 @@ def turn_detail(actor: Any = None, turn_id: Any = None) -> dict[str, Any]:
 def item_row(key: str, title: str, status: str = "todo", **more: Any) -> dict[str, Any]:
     """Returns an item as lists show it."""
     found = next(row for row in STATUSES if row["id"] == status)
-    row = {
-        "key": key, "id": key, "url": f"/work/{key}", "title": title, "project": key.split("-", maxsplit=1)[0],
+    row: dict[str, Any] = {
+        "key": key, "id": key, "url": f"/work/{key}", "title": title, "project": key[:3],
         "status": status, "status_name": found["name"], "group": found["group"],
         "priority": "normal", "assignee": party("kofi"), "reporter": party("petra"),
         "parent": None, "labels": [], "due": None, "due_at": None, "overdue": False, "comments": 0,
@@ -367,7 +368,7 @@ def seat_detail(actor: Any = None, handle: str = "kofi") -> dict[str, Any]:
             "reports": [], "project": "ENG",
         },
         "waiting": 1,
-        "waiting_rows": [{"at": clock.now(), "title": "Edith commented on ENG-142", "kind": "work"}],
+        "waiting_rows": [{"at": clock.now(), "title": "Edith commented", "kind": "work"}],
         "budget": [{"kind": "week", "used": 18_400_000, "limit": 40_000_000, "state": "ok"}],
         "stats": {"turns_7d": 31, "completed_7d": 27, "failed_7d": 1, "sent_back_7d": 6,
                   "tokens_7d": 4_100_000},

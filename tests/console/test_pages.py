@@ -1,4 +1,4 @@
-"""Every page over the sample company: it draws, its parts are the fragments, its words are right."""
+"""Every page over the sample company: it draws, its parts are its fragments, its words hold."""
 
 from __future__ import annotations
 

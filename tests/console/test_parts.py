@@ -19,7 +19,7 @@ NOW = datetime(2026, 11, 29, 14, 5, tzinfo=UTC)
 
 def drawn(source: str, **context: Any) -> str:
     """Renders a piece of template."""
-    return engines["django"].from_string(source).render(context)  # type: ignore[attr-defined]
+    return engines["django"].from_string(source).render(context)
 
 
 @pytest.mark.parametrize(

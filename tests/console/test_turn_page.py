@@ -163,7 +163,7 @@ def test_a_lead_stands_before_its_members_and_nobody_is_drawn_twice() -> None:
     found = tree(samples.chart(), samples.seat_rows())
     assert [row["handle"] for row in found["head"]] == ["ana"]
     engineering = next(unit for unit in found["units"] if unit["key"] == "engineering")
-    assert [row["handle"] for row in engineering["seats"]][0] == "edith"
+    assert engineering["seats"][0]["handle"] == "edith"
     assert [row["lead"] for row in engineering["seats"]] == [True, False, False, False, False]
     drawn = [row["handle"] for unit in found["units"] for row in unit["seats"]]
     assert len(drawn) == len(set(drawn)) == 17

@@ -239,6 +239,8 @@ def test_a_repeated_operation_id_lands_once_and_never_means_another_call(
             args, who = example.good(world), caller(world, example, door)
             first = call(world, door, name, args, who=who, op_id="once")
             landed = AuditEntry.objects.count()
+            if example.signs_out:
+                world.sign_in(world.ana)
             again = call(world, door, name, args, who=who, op_id="once")
             assert again.ok, f"{door}: {again}"
             assert (again.message, again.refs) == (first.message, first.refs)
@@ -250,6 +252,8 @@ def test_a_repeated_operation_id_lands_once_and_never_means_another_call(
             if door in (Door.REST, Door.CLI):
                 assert other.code == "operation_conflict"
             assert AuditEntry.objects.count() == landed
+    if example.signs_out:
+        world.sign_in(world.ana)
 
 
 # -- the price -------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from uuid import UUID
 
 from django.test import Client
@@ -30,6 +30,7 @@ class World:
     ana: Person
     kim: Person
     nobody: Person
+    browsers: dict[str, Client] = field(default_factory=dict)
 
     def seat(self, handle: str) -> UUID:
         """The id of a seat."""
@@ -49,8 +50,13 @@ class World:
         )
 
     def browser(self, person: Person) -> Client:
-        """A browser that has just signed in as a person, as htmx asks from it."""
-        return signed_in(Client(headers={"origin": ORIGIN, "hx-request": "true"}), person)
+        """The browser in which a person is signed in, as htmx asks from it."""
+        return self.browsers[person.login]
+
+    def sign_in(self, person: Person) -> None:
+        """Signs a person in anew: in another browser, or after a call that signed them out."""
+        client = Client(headers={"origin": ORIGIN, "hx-request": "true"})
+        self.browsers[person.login] = signed_in(client, person)
 
     def ready(self) -> None:
         """Warms what a process remembers, so that counting queries sees the call alone."""
@@ -61,9 +67,12 @@ class World:
 def make_world() -> World:
     """Applies the company and stores its people."""
     apply_document(engine_actor("tests"), COMPANY, summary="for the contract")
-    return World(
+    world = World(
         snapshot=epochs.active(),
         ana=a_person(ANA, seat=Seat.objects.get(handle="ana")),
         kim=a_person(KIM),
         nobody=a_person(NOBODY, grants=()),
     )
+    for person in (world.ana, world.nobody):
+        world.sign_in(person)
+    return world

@@ -21,9 +21,9 @@ from tests.support.played_worker import ENTERED, GO, role
 from tests.support.processes import Process, Processes
 from tests.support.until import until
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(300)]
 
-READY = 30.0
+READY = 60.0
 
 
 def start(processes: Processes, node_id: str, play: str = "ends") -> Process:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable
 from typing import Any
+
+import pytest
+from django.db import transaction
 
 from crewlet.kernel import live
 from crewlet.kernel.hub import QUEUE_FRAMES, Hub, Listener
@@ -125,3 +129,20 @@ def test_partial_text_reaches_only_who_watches() -> None:
 
 def test_only_a_registered_topic_is_heard() -> None:
     assert not live.may_hear(person(), "nobody:registered")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_frames_of_a_transaction_go_in_one_message_and_a_rolled_back_one_goes_with_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sent: list[list[Any]] = []
+    monkeypatch.setattr(live, "_send", lambda frames: sent.append([f["data"] for f in frames]))
+    with transaction.atomic():
+        live.push("event", 1)
+        with contextlib.suppress(ZeroDivisionError), transaction.atomic():
+            live.push("event", "undone")
+            raise ZeroDivisionError
+        live.push("event", 2)
+    live.push("event", 3)
+
+    assert sent == [[1, 2], [3]]

@@ -58,7 +58,8 @@ def _work(seen: SeenRequest, rounds: int) -> Step:
     if READ in seen.tools and _item(seen) and made.count(READ) < rounds:
         return _call(seen, READ)
     if COMMENT in seen.tools and _item(seen) and COMMENT not in made:
-        return _call(seen, COMMENT)
+        # The schema lets a comment be empty (an answer may only choose), the tool does not.
+        return _call(seen, COMMENT, body=_WORDS)
     deliveries = [COMMENT] if COMMENT in made else []
     return _submit(seen, made, outcome="delivered", deliveries=deliveries)
 

@@ -21,6 +21,8 @@ _DICHROMACY: dict[str, tuple[Triple, Triple, Triple]] = {
         (0.004733, 0.691367, 0.303900),
     ),
 }
+_SLACK = 0.0005
+_LINEAR_BELOW = 0.0031308  # of sRGB's transfer curve
 EYES = ("normal", *_DICHROMACY)
 
 
@@ -79,7 +81,7 @@ def _unclipped(light: float, chroma: float, hue: float) -> Triple:
 
 
 def _fits(rgb: Triple) -> bool:
-    return all(-0.0005 <= part <= 1.0005 for part in rgb)
+    return all(-_SLACK <= part <= 1 + _SLACK for part in rgb)
 
 
 def _clip(rgb: Triple) -> Triple:
@@ -88,7 +90,7 @@ def _clip(rgb: Triple) -> Triple:
 
 
 def _encode(part: float) -> float:
-    return 12.92 * part if part <= 0.0031308 else 1.055 * part ** (1 / 2.4) - 0.055
+    return 12.92 * part if part <= _LINEAR_BELOW else 1.055 * part ** (1 / 2.4) - 0.055
 
 
 def _luminance(colour: Oklch) -> float:

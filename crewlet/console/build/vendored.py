@@ -13,7 +13,7 @@ SUFFIXES = {".js", ".woff2"}
 
 
 def faults(static: Path) -> list[str]:
-    """Returns one sentence per file that changed, is missing, is unlisted or has no licence text."""
+    """Returns a sentence per file that changed, is missing, unlisted or without a licence."""
     listed: dict[str, str] = {}
     found: list[str] = []
     for package in _manifest(static)["packages"]:

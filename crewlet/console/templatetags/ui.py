@@ -125,7 +125,7 @@ def millis(value: int | None) -> str:
 
 @register.simple_tag(takes_context=True)
 def when(context: Context, at: datetime | date | None) -> SafeString | str:
-    """Draws an instant as the reader needs it: a time today, a day before, with the whole as title."""
+    """Draws an instant as a reader needs it: a time today, else a day; the title has all."""
     if at is None:
         return ""
     if not isinstance(at, datetime):

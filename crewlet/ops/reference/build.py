@@ -124,8 +124,9 @@ def _with_blocks(root: Path) -> Iterator[tuple[str, str]]:
         yield (
             path,
             _BLOCK.sub(
-                lambda found: f"{found['open']}{state_table(STATES[found['name']])}\n"
-                f"{found['close']}",
+                lambda found: (
+                    f"{found['open']}{state_table(STATES[found['name']])}\n{found['close']}"
+                ),
                 text,
             ),
         )

@@ -62,9 +62,10 @@ def _usage(name: str, parser: argparse.ArgumentParser) -> str:
     shown = [
         action
         for action in parser._actions
-        if not set(action.option_strings) & DJANGOS and action.help != argparse.SUPPRESS
+        if not set(action.option_strings) & (DJANGOS | {"--json"})
+        and action.help != argparse.SUPPRESS
     ]
-    words = " ".join(_word(action) for action in shown if action.dest != "json")
+    words = " ".join(map(_word, shown))
     call = f"```\nmanage.py {name}{' ' if words else ''}{words}\n```"
     rows = [(f"`{_label(action)}`", _meaning(action)) for action in shown]
     return f"{call}\n\n{table(('argument', 'meaning'), rows)}" if rows else call

@@ -12,7 +12,6 @@ import re
 import tokenize
 from collections import defaultdict
 from collections.abc import Iterator
-from pathlib import Path
 
 from crewlet.environment import BASE_DIR
 from crewlet.ops.reference.markdown import table
@@ -65,5 +64,3 @@ def _comments(text: str) -> Iterator[tuple[int, str]]:
 def _order(ident: str) -> tuple[int, int]:
     family, number = ident.split("-")
     return FAMILIES.index(family), int(number)
-
-

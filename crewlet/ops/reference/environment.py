@@ -62,7 +62,8 @@ VARIABLES: Mapping[str, tuple[str, str]] = {
     ),
     f"{TOKEN_PREFIX}<NAME>": (
         "none",
-        "A bearer token for a machine, 24 characters or more; it acts as `token:<name>`.",
+        "A bearer token, 26 characters or more. Its holder is the machine `token:<name>` with "
+        "every grant.",
     ),
     "CREWLET_LOG_LEVEL": ("=log_level", "`DEBUG`, `INFO`, `WARNING` or `ERROR`."),
     "CREWLET_LOG_FORMAT": ("=log_format", "`console` for people, `json` for programs."),
@@ -85,6 +86,15 @@ VARIABLES: Mapping[str, tuple[str, str]] = {
 }
 
 
+# Read where it is used: only the rehearsal knows it.
+ELSEWHERE: Mapping[str, tuple[str, str]] = {
+    "CREWLET_REHEARSAL_PACE": (
+        "`0.6`",
+        "Seconds that a rehearsed model answer takes; `0` to rehearse at full speed.",
+    ),
+}
+
+
 class Untold(Exception):
     """A variable is read that this page does not tell, or told and never read."""
 
@@ -99,7 +109,8 @@ def body() -> str:
             f"disagree about {', '.join(sorted(told ^ read_names))}."
         )
     rows = [
-        (code(name), _stand_in(given, env), meaning) for name, (given, meaning) in VARIABLES.items()
+        (code(name), _stand_in(given, env), meaning)
+        for name, (given, meaning) in {**VARIABLES, **ELSEWHERE}.items()
     ]
     return table(("variable", "without it", "meaning"), rows)
 

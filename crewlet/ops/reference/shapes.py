@@ -9,7 +9,7 @@ from typing import Any
 from crewlet.ops.reference.markdown import anchor, table
 
 Node = Mapping[str, Any]
-SECRET = "x-crewlet-secret"
+_MARK = "x-crewlet-secret"
 _LIMITS = {
     "minLength": "at least {} characters",
     "maxLength": "at most {} characters",
@@ -19,6 +19,8 @@ _LIMITS = {
     "minItems": "at least {} of them",
     "maxItems": "at most {} of them",
 }
+# Limits that nobody meets by writing what the field is for.
+_USUAL = {"minLength": (1,), "maxLength": (20_000,), "maximum": (10**15,), "exclusiveMinimum": (0,)}
 
 
 def objects(schema: Node) -> str:
@@ -66,7 +68,9 @@ def words(node: Node, known: Mapping[str, Node]) -> str:
     if node.get("type") == "array":
         return f"list of {words(node.get('items', {}), known)}"
     if node.get("type") == "object":
-        inner = node.get("additionalProperties")
+        inner = node.get("additionalProperties") or next(
+            iter(node.get("patternProperties", {}).values()), None
+        )
         return f"map of {words(inner, known)}" if isinstance(inner, dict) else "object"
     names = {"string": "text", "integer": "whole number", "boolean": "true or false"}
     return names.get(node.get("type", ""), str(node.get("type", "anything")))
@@ -84,9 +88,9 @@ def _section(name: str, node: Node, known: Mapping[str, Node]) -> str:
 def _meaning(field: Node) -> str:
     parts = [field.get("description", "").rstrip(".")]
     parts += [
-        words.format(field[key])
-        for key, words in _LIMITS.items()
-        if key in field and not (key == "minLength" and field[key] == 1)
+        limit.format(field[key])
+        for key, limit in _LIMITS.items()
+        if key in field and field[key] not in _USUAL.get(key, ())
     ]
     if "pattern" in field:
         parts.append(f"matches `{field['pattern']}`")
@@ -97,7 +101,7 @@ def _meaning(field: Node) -> str:
 
 
 def _has_secret(field: Node) -> bool:
-    return bool(field.get(SECRET)) or bool(field.get("items", {}).get(SECRET))
+    return bool(field.get(_MARK)) or bool(field.get("items", {}).get(_MARK))
 
 
 def _default(field: Node) -> str:
