@@ -15,5 +15,5 @@ django_application = get_asgi_application()
 from crewlet.doors.socket import websocket_urlpatterns  # noqa: E402
 
 application = ProtocolTypeRouter(
-    {"http": django_application, "websocket": URLRouter(websocket_urlpatterns)}  # type: ignore[arg-type]
+    {"http": django_application, "websocket": URLRouter(websocket_urlpatterns)}
 )

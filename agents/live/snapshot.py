@@ -102,7 +102,7 @@ def _row(facts: fold.Facts, handle: str, name: str, unit: str, unit_key: str) ->
     return {
         "handle": handle,
         "name": name,
-        "role": unit,
+        "role": unit or ("Founder" if facts.kind == "human" else "Company"),
         "unit": unit_key or None,
         "kind": facts.kind,
         "url": f"/agents/seats/{handle}",

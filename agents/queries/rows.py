@@ -73,7 +73,7 @@ def turn_row(raw: Row) -> Row:
         "stage": raw["stage"],
         "phase": raw["phase"],
         "iteration": raw["iteration"],
-        "round": raw["round"],
+        "round": None if raw["round"] is None else raw["round"] + 1,
         "rounds": raw["rounds"],
         "max_rounds": raw["max_rounds"],
         "park_reason": raw["park_reason"],

@@ -379,7 +379,7 @@ def forget_expired(now: datetime) -> int:
     """Deletes operations that nobody can repeat any more and returns how many there were."""
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM kernel_operation WHERE expires_at <= %s", (now,))
-        return cursor.rowcount
+        return int(cursor.rowcount)
 
 
 def release_scope(scope: str) -> None:

@@ -88,7 +88,8 @@ def push(kind: str, data: Any, *, topics: Iterable[str] = ()) -> None:
     """Puts a frame on the ring after the current transaction's commit, at once without one."""
     frame = {"kind": kind, "ts": clock.now().isoformat(), "topics": list(topics), "data": data}
     savepoints = set(connection.savepoint_ids)
-    for sids, hook, _robust in connection.run_on_commit:
+    pending: list[Any] = list(connection.run_on_commit)
+    for sids, hook, *_ in pending:
         if isinstance(hook, _Batch) and set(sids) == savepoints:
             hook.frames.append(frame)
             return

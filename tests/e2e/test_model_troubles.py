@@ -13,16 +13,13 @@ from tests.support.processes import Process, Processes, free_port
 from tests.support.script import SeenRequest, Step
 from tests.support.until import until
 
-GOALS = {
-    "Bake what was ordered": "refuses",
-    "Grind fine flour": "cut off",
-    "Bring it to the shops": "garbage",
-}
+TROUBLES = {"@baker": "refuses", "@miller": "cut off", "@carter": "garbage"}
 
 
 def troubled(seen: SeenRequest) -> Step:
     """Fails each seat in its own way; the chief's model is fine."""
-    trouble = next((words for goal, words in GOALS.items() if goal in seen.system), "")
+    whose = seen.system.partition("\n## ")[0]
+    trouble = next((words for handle, words in TROUBLES.items() if handle in whose), "")
     if accepts(seen) is not None or not trouble:
         return reviewed_turn()(seen)
     if trouble == "refuses":
