@@ -14,24 +14,23 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
-from playwright.sync_api import Browser, BrowserContext, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 ROOT = Path(__file__).resolve().parent.parent
 IMAGES = ROOT / "docs" / "images"
 SIZE: Any = {"width": 1440, "height": 900}
 LARGEST = 200_000
 PLAY_MS = 300_000
+LOOK_MS = 500
 PACE = "3"
 Theme = Literal["light", "dark"]
 THEMES: tuple[Theme, ...] = ("light", "dark")
-_WORKING = "(await (await fetch('/api/v1/agents')).json()).agents.filter(a => a.word == 'Working')"
-BUSY = f"async () => {_WORKING}.length >= 4"
-CALM = f"async () => {_WORKING}.length == 0"
+AT_WORK = 4
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run"]
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
@@ -82,17 +81,27 @@ def shoot(browser: Browser, link: str) -> None:
         )
         for theme in THEMES
     }
-    page.wait_for_function(BUSY, timeout=PLAY_MS)
+    _wait_for(page, lambda working: working >= AT_WORK)
     _take(windows, {"chart": "/agents", "board": "/work/HQ"})
     page.locator("#home-decisions form").first.wait_for(timeout=PLAY_MS)
-    page.wait_for_function(CALM, timeout=PLAY_MS)
-    turn = f"/live/turns/{_busiest_turn(first)}"
+    _wait_for(page, lambda working: working == 0)
+    turn = f"/live/turns/{_busiest_turn(page)}"
     _take(windows, {"home": "/", "turn": turn, "inbox": "/inbox"})
 
 
-def _busiest_turn(context: BrowserContext) -> str:
+def _wait_for(page: Page, enough: Callable[[int], bool]) -> None:
+    """Waits until as many agents work as are wanted; raises RuntimeError when it takes too long."""
+    for _ in range(PLAY_MS // LOOK_MS):
+        seats = page.request.get("/api/v1/agents").json()["agents"]
+        if enough(sum(seat["word"] == "Working" for seat in seats)):
+            return
+        page.wait_for_timeout(LOOK_MS)
+    raise RuntimeError("The company did not come to where the pictures are taken.")
+
+
+def _busiest_turn(page: Page) -> str:
     """Picks the turn that went round most often, so that the picture shows a correction."""
-    rows = context.request.get("/api/v1/turns?limit=100").json()["turns"]
+    rows = page.request.get("/api/v1/turns?limit=100").json()["turns"]
     return str(max(rows, key=lambda row: (row["iteration"], row["calls"]))["id"])
 
 

@@ -61,7 +61,7 @@ def _agent_seat(actor: Actor, args: PauseSeat | ResumeSeat) -> Seat:
 @action(
     "pause_seat",
     args=PauseSeat,
-    doors=Doors.ALL,
+    doors=Doors.PEOPLE,
     rules=("leads_seat_or_operates",),
     fetch=_agent_seat,
     idempotent=True,
@@ -107,7 +107,7 @@ def pause_seat(actor: Actor, args: PauseSeat, seat: Seat) -> Result:
 @action(
     "resume_seat",
     args=ResumeSeat,
-    doors=Doors.ALL,
+    doors=Doors.PEOPLE,
     rules=("leads_seat_or_operates",),
     fetch=_agent_seat,
     idempotent=True,

@@ -32,7 +32,7 @@ def _open_turn(actor: Actor, args: StopTurn) -> Standing:
 @action(
     "stop_turn",
     args=StopTurn,
-    doors=Doors.ALL,
+    doors=Doors.PEOPLE,
     rules=("leads_seat_or_operates",),
     fetch=_open_turn,
     destructive=True,

@@ -78,8 +78,13 @@ def turn(request: HttpRequest, turn_id: UUID) -> HttpResponse:
 
 @fragment
 def turn_part(request: HttpRequest, turn_id: UUID, part: str) -> HttpResponse:
-    """Draws the head, the transcript or the rail of a turn alone."""
-    templates = {"head": "_turn_head", "transcript": "_turn_transcript", "rail": "_turn_rail"}
+    """Draws the head, the transcript, the rail or the stop of a turn alone."""
+    templates = {
+        "head": "_turn_head",
+        "transcript": "_turn_transcript",
+        "rail": "_turn_rail",
+        "stop": "_turn_stop",
+    }
     if part not in templates:
         raise Http404(f"A turn has no part '{part}'.")
     return draw(request, f"agents/{templates[part]}.html", _turn(actor_of(request), turn_id))
@@ -140,7 +145,7 @@ def _live(request: HttpRequest) -> dict[str, Any]:
     seat = request.GET.get("seat", "")
     cursor = request.GET.get("cursor", "")
     found = queries.recent_turns(
-        actor, seat=seat, outcome=outcome, cursor=cursor, limit=RECENT_TURNS
+        actor, seat=seat, outcome=outcome, stage="done", cursor=cursor, limit=RECENT_TURNS
     )
     return {
         "running": [turn_face(row) for row in queries.running_turns(actor)],

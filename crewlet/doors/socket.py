@@ -19,7 +19,7 @@ from django.urls import path
 from crewlet.kernel import live
 from crewlet.kernel.actors import WAYS, Actor
 from crewlet.kernel.errors import CrewletError, ErrorCode
-from crewlet.kernel.hub import Listener, current_hub
+from crewlet.kernel.hub import Listener, Shared, current_hub
 
 CLOSE_CREDENTIAL = 4401
 CLOSE_ORIGIN = 4403
@@ -162,7 +162,8 @@ class StreamConsumer(AsyncWebsocketConsumer):
         await self._send({"kind": "error", "data": {"message": words}})
 
     async def _send(self, frame: dict[str, Any]) -> None:
-        await self.send(text_data=json.dumps(frame, default=str, separators=(",", ":")))
+        shared = frame if isinstance(frame, Shared) else Shared(frame)
+        await self.send(text_data=shared.text)
 
 
 websocket_urlpatterns = [path("ws/stream", cast("Any", StreamConsumer.as_asgi()))]

@@ -11,6 +11,7 @@ import asyncio
 import json
 import logging
 from collections import OrderedDict
+from functools import cached_property
 from typing import Any
 
 import redis
@@ -46,6 +47,15 @@ def _entries(answer: Any, stream: str) -> list[Entry]:
     if len(found) == 1 and isinstance(found[0], list) and isinstance(found[0][0], (list, tuple)):
         found = found[0]
     return [(entry[0], entry[1]) for entry in found]
+
+
+class Shared(Frame):
+    """A frame that many sockets are sent; encoded once, however many they are."""
+
+    @cached_property
+    def text(self) -> str:
+        """The frame as JSON. A frame is never changed once it is offered."""
+        return json.dumps(self, default=str, separators=(",", ":"))
 
 
 class Listener:
@@ -108,24 +118,32 @@ class Hub:
         self._client: redis.asyncio.Redis | None = None
         self._pubsub: Any = None
         self._partial_task: asyncio.Task[None] | None = None
+        self._changing = asyncio.Lock()
 
     async def join(self, listener: Listener) -> None:
-        """Adds a listener; the first one starts the reader."""
+        """Adds a listener; the first one starts the reader.
+
+        A page that comes back opens many sockets at once: whoever joins while the reader is being
+        started waits for it. Two readers would give every frame twice and a gap with each.
+        """
         self.listeners.add(listener)
         WS_CLIENTS.set(len(self.listeners))
-        if self._task is None or self._task.done():
-            self._client = async_client()
-            await self._find_tail(self._client)
-            self._task = asyncio.create_task(self._read_forever(self._client))
+        async with self._changing:
+            if self._task is None or self._task.done():
+                self._client = async_client()
+                await self._find_tail(self._client)
+                self._task = asyncio.create_task(self._read_forever(self._client))
 
     async def leave(self, listener: Listener) -> None:
         """Takes a listener out; the last one stops the readers."""
         self.listeners.discard(listener)
         WS_CLIENTS.set(len(self.listeners))
-        if not self.listeners:
-            await self._stop()
-        else:
-            await self._follow_partials()
+        async with self._changing:
+            # Asked under the lock: somebody may have joined while the last reader was stopped.
+            if not self.listeners:
+                await self._stop()
+                return
+        await self._follow_partials()
 
     async def listen(self, listener: Listener, topics: set[str]) -> None:
         """Sets the topics of a listener and follows their partial text."""
@@ -198,7 +216,7 @@ class Hub:
     def _frame(self, entry_id: str, fields: dict[str, str]) -> Frame:
         frame: Frame = json.loads(fields["frame"])
         seq = int(entry_id.split("-", maxsplit=1)[0])
-        return {"boot_id": fields["boot"], "seq": seq, "prev": seq - 1, **frame}
+        return Shared({"boot_id": fields["boot"], "seq": seq, "prev": seq - 1, **frame})
 
     def _tell_gap(self) -> None:
         for listener in tuple(self.listeners):
@@ -240,7 +258,7 @@ class Hub:
                 continue
             if message is None:
                 continue
-            frame: Frame = json.loads(message["data"])
+            frame = Shared(json.loads(message["data"]))
             for listener in tuple(self.listeners):
                 if frame["topic"] in listener.topics:
                     listener.offer(frame)

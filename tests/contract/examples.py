@@ -253,15 +253,15 @@ EXAMPLES: dict[str, Example] = {
     ),
     "pause_seat": Example(
         just(seat="agent-swe", reason="Wait for the parts"), bad=("reason", "x" * 501),
-        other={"seat": "qa"}, missing={"seat": "agent-sw"}, refused_agent="qa",
+        other={"seat": "qa"}, missing={"seat": "agent-sw"},
     ),
     "resume_seat": Example(
         _a_paused_seat, bad=("seat", "x" * 65), other={"seat": "qa"},
-        missing={"seat": "agent-sw"}, refused_agent="qa",
+        missing={"seat": "agent-sw"},
     ),
     "stop_turn": Example(
         _a_running_turn, bad=("turn", "that-one"), other={"reason": "Wrong glass"},
-        missing={"turn": str(NO_ID)}, refused_agent="qa",
+        missing={"turn": str(NO_ID)},
     ),
     "drain_node": Example(
         _a_worker, bad=("node", "x" * 81), other={"node": "two"}, missing={"node": "two"},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import contextlib
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 from django.db import transaction
 
 from crewlet.kernel import live
-from crewlet.kernel.hub import QUEUE_FRAMES, Hub, Listener
+from crewlet.kernel.hub import QUEUE_FRAMES, Hub, Listener, Shared
 from crewlet.kernel.redis import client
 from tests.kernel.conftest import person
 
@@ -92,6 +93,50 @@ def test_missed_frames_are_replayed_while_the_ring_holds_them() -> None:
         assert missed is not None and [frame["data"] for frame in missed] == [2, 3, 4]
         assert await hub.missed(last, "another boot") is None
         assert await hub.missed(last + 99, boot) is None
+
+    run(body)
+
+
+def test_sockets_that_join_at_once_share_one_reader() -> None:
+    async def scene() -> None:
+        hub, listeners = Hub(), [Listener() for _ in range(8)]
+        await asyncio.gather(*(hub.join(listener) for listener in listeners))
+        try:
+            await asyncio.to_thread(push_many, 6)
+            for listener in listeners:
+                frames = await asyncio.wait_for(take_until(listener, 6), timeout=20)
+                assert [frame.get("data") for frame in frames] == [0, 1, 2, 3, 4, 5]
+        finally:
+            await asyncio.gather(*(hub.leave(listener) for listener in listeners))
+
+    asyncio.run(scene())
+
+
+def test_who_joins_while_the_last_one_leaves_hears_what_comes() -> None:
+    async def scene() -> None:
+        hub, old, new = Hub(), Listener(), Listener()
+        await hub.join(old)
+        await asyncio.gather(hub.leave(old), hub.join(new))
+        try:
+            await asyncio.to_thread(push_many, 2)
+            frames = await asyncio.wait_for(take_until(new, 2), timeout=20)
+            assert [frame["data"] for frame in frames] == [0, 1]
+        finally:
+            await hub.leave(new)
+
+    asyncio.run(scene())
+
+
+def test_a_frame_is_encoded_once_for_all_sockets() -> None:
+    async def body(hub: Hub, listener: Listener) -> None:
+        other = Listener()
+        await hub.join(other)
+        await asyncio.to_thread(push, "event", "x" * 100)
+        (mine,), (theirs,) = await take_until(listener, 1), await take_until(other, 1)
+        assert isinstance(mine, Shared) and isinstance(theirs, Shared)
+        assert mine.text is theirs.text
+        assert json.loads(mine.text)["data"] == "x" * 100
+        await hub.leave(other)
 
     run(body)
 

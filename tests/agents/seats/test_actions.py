@@ -23,6 +23,7 @@ from crewlet.kernel import clock
 from crewlet.kernel.actions import Door, Outcome, perform
 from crewlet.kernel.actors import Actor, ActorKind
 from crewlet.kernel.authority import ALL_GRANTS, Grant
+from crewlet.kernel.errors import NotFound
 from crewlet.kernel.models import AuditEntry, EngineEvent
 from tests.agents.play import a_company, a_letter, a_node, an_open_turn, post_now
 
@@ -82,13 +83,13 @@ def test_a_lead_pauses_who_they_lead_and_nobody_else_may(seats: dict[str, UUID])
     assert SeatHold.objects.count() == 1
 
 
-def test_an_agent_that_leads_nobody_pauses_nobody_and_no_tool_ends_a_node(
+def test_no_tool_of_an_agent_pauses_a_seat_or_ends_a_node(
     seats: dict[str, UUID],
 ) -> None:
     kofi = Actor(ActorKind.SEAT, "kofi", "Kofi", handle="kofi", seat_id=seats["kofi"])
-    assert act(kofi, "pause_seat", Door.TOOL, seat="mara").status == "refused"
-    with pytest.raises(Exception, match="no action 'end_node'"):
-        act(kofi, "end_node", Door.TOOL, node="one")
+    for name, args in (("pause_seat", {"seat": "mara"}), ("end_node", {"node": "one"})):
+        with pytest.raises(NotFound, match=f"no action '{name}'"):
+            act(kofi, name, Door.TOOL, **args)
 
 
 def test_only_an_agents_seat_is_paused_and_a_wrong_handle_gets_a_hint(
