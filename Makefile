@@ -1,4 +1,4 @@
-# make run    the whole company on this machine (Ctrl-C drains and stops it)
+# make run    the whole company on this machine (Ctrl-C drains and stops it); options: ARGS="--port 8123"
 # make test   every test, on real Postgres, Valkey and Chromium
 # make check  lint, types, layers, templates, migrations, API schema, generated docs; runs no test
 # make bench  the measurements of bench/
@@ -16,10 +16,10 @@ SOURCES := crewlet orgs agents tracker tests manage.py
 .DEFAULT_GOAL := run
 
 run: $(VENV)/.runs
-	@exec $(BIN)/python manage.py up $(UP)
+	@exec $(BIN)/python manage.py up $(ARGS)
 
 test: $(VENV)/.develops need-chromium
-	$(BIN)/python -m pytest -n auto $(T)
+	$(BIN)/python -m pytest -n auto $(ARGS)
 
 check: $(VENV)/.develops
 	$(BIN)/ruff check .
@@ -34,7 +34,7 @@ check: $(VENV)/.develops
 	$(BIN)/python manage.py docs check
 
 bench: $(VENV)/.develops
-	$(BIN)/python -m bench $(B)
+	$(BIN)/python -m bench $(ARGS)
 
 docs: $(VENV)/.runs
 	$(BIN)/python manage.py docs build
