@@ -79,6 +79,10 @@ def _tool(shown: dict[str, Any]) -> dict[str, Any]:
     return {"type": "function", "function": dict(shown)}
 
 
+def _argument(call: ToolCall, name: str) -> str:
+    return str((call.args or {}).get(name, ""))
+
+
 def post_letter(seat_id: UUID) -> None:
     """Puts a letter into a seat's mailbox."""
     Delivery.objects.create(
@@ -192,7 +196,7 @@ class _FloorTurn:
             phase=phase.phase, model=MODEL, provider_entry="bench", tokens_in=tokens_in,
             tokens_out=tokens_out,
         )  # fmt: skip
-        called = (choice.message.tool_calls or [None])[0]
+        called = next(iter(choice.message.tool_calls or ()), None)
         if called is None or called.type != "function":
             raise BenchProblem("The model called no tool.")
         return ToolCall.objects.create(
@@ -211,7 +215,7 @@ class _FloorTurn:
         return phase, call
 
     def _comment(self, call: ToolCall, answer: ChatCompletion) -> str:
-        body = str(call.args.get("body", "")) or str(answer.choices[0].message.content)
+        body = _argument(call, "body") or str(answer.choices[0].message.content)
         with transaction.atomic():
             Comment.objects.create(
                 item=self.floor.item, author="bench", author_name="Bench", author_kind="agent",
@@ -237,7 +241,7 @@ class _FloorTurn:
             verdict = self._round(phase, 0, answer, status="done")
             IterationRecord.objects.create(
                 turn=self.turn, n=1, outcome="delivered", decision="done", at=clock.now(),
-                completed_work=str(verdict.args.get("completed_work", "")),
+                completed_work=_argument(verdict, "completed_work"),
             )  # fmt: skip
             self.turn.stage, self.turn.outcome, self.turn.calls = "done", "completed", 3
             self.turn.ended_at = clock.now()

@@ -57,7 +57,7 @@ class ModelServer:
         self._call("/reset", b"{}")
 
     def _call(self, path: str, body: bytes | None) -> bytes:
-        request = Request(f"http://127.0.0.1:{self.port}{path}", data=body)  # noqa: S310 - ours
+        request = Request(f"http://127.0.0.1:{self.port}{path}", data=body)
         with urlopen(request, timeout=10) as answer:  # noqa: S310 - our own address
             return bytes(answer.read())
 

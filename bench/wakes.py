@@ -69,9 +69,7 @@ def measured(place: Place, company: Company, plan: Plan) -> WakeFigures:
         child(stack, "worker", role.argv, place.folder / "worker.log", role.environment)
         until(lambda: _held() == len(company.seats) - 1, what="the worker to hold the agent seats")
         handles = fast_seats()
-        taken = [
-            _one(place, company, handles[n % len(handles)]) for n in range(plan.letters + 1)
-        ]
+        taken = [_one(place, company, handles[n % len(handles)]) for n in range(plan.letters + 1)]
     return WakeFigures(taken[0], taken[1:])
 
 

@@ -201,9 +201,10 @@ WHITENOISE_AUTOREFRESH = not CREWLET.manifest_static
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["orgs.people.auth.CrewletAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": [],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "crewlet.doors.negotiation.JsonUnlessNamed",
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_SCHEMA_CLASS": "crewlet.doors.openapi.Schema",
     "EXCEPTION_HANDLER": "crewlet.doors.rest.exception_handler",
     "UNAUTHENTICATED_USER": None,
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
@@ -216,6 +217,13 @@ SPECTACULAR_SETTINGS = {
     "OAS_VERSION": "3.1.1",
     "SERVE_INCLUDE_SCHEMA": False,
     "COMPONENT_SPLIT_REQUEST": True,
+    # Sets of words that several shapes share under a field called `kind`.
+    "ENUM_NAME_OVERRIDES": {
+        "SeatKindEnum": ["agent", "human"],
+        "ActorKindEnum": ["person", "seat", "machine", "engine"],
+        "CommentKindEnum": ["comment", "system"],
+        "AuthorKindEnum": ["agent", "human", "operator", "system"],
+    },
 }
 
 # -- Queue -------------------------------------------------------------------------------------

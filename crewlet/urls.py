@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from django.contrib import admin
-from django.urls import URLPattern, URLResolver, include, path
+from django.urls import URLPattern, URLResolver, include, path, re_path
 from drf_spectacular.views import SpectacularJSONAPIView
 
 from crewlet.doors import form, rest
@@ -15,6 +15,7 @@ api: list[URLPattern | URLResolver] = [
     path("", include("orgs.api.urls")),
     path("", include("agents.api.urls")),
     path("", include("tracker.api.urls")),
+    re_path("", rest.UnknownRouteView.as_view()),
 ]
 
 urlpatterns = [

@@ -27,6 +27,7 @@ SIZE: Any = {"width": 1440, "height": 900}
 LARGEST = 200_000
 PLAY_MS = 300_000
 LOOK_MS = 500
+PAGE_MS = 90_000
 PACE = "3"
 Theme = Literal["light", "dark"]
 THEMES: tuple[Theme, ...] = ("light", "dark")
@@ -109,7 +110,7 @@ def _take(windows: dict[Theme, BrowserContext], pages: dict[str, str]) -> None:
     for name, path in pages.items():
         for theme, window in windows.items():
             page = window.new_page()
-            page.goto(path)
+            page.goto(path, timeout=PAGE_MS)
             page.wait_for_function("customElements.get('cw-palette') !== undefined")
             page.evaluate("document.fonts.ready")
             file = IMAGES / f"{name}-{theme}.png"

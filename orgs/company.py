@@ -10,20 +10,23 @@ from django.conf import settings
 from crewlet.kernel.authority import Grant
 from crewlet.kernel.live import TOPICS
 from crewlet.kernel.refs import REF_KINDS, RefKind
+from crewlet.ops.checks import Reason, register_obstacle
 from crewlet.ops.hooks import UP_HOOKS, UpRequest
 from crewlet.ops.reference import shapes
 from crewlet.ops.reference.pages import PAGES, Page
+from orgs import epochs
 from orgs.document.schema import schema
 from orgs.models.company import ConfigRevision
 
 
 def register() -> None:
-    """Registers the verbs, the `org` topic, references to revisions, the demo company and the
-    reference page of the document."""
+    """Registers the verbs, the `org` topic, references to revisions, the demo company, what an
+    install without a company lacks, and the reference page of the document."""
     import_module("orgs.actions.company")
     TOPICS.register("org", lambda actor, _rest: Grant.STATE_READ in actor.grants)
     REF_KINDS.register("revision", RefKind(label=_summary, url=lambda _id: "", exists=_exists))
     UP_HOOKS.prepare.register("demo", _prepare_demo)
+    register_obstacle(Reason.UNCONFIGURED, lambda: epochs.current() is None)
     PAGES.register(
         "configuration",
         Page(

@@ -58,6 +58,11 @@ class AgentShape(serializers.Serializer[Any]):
     iteration = serializers.IntegerField(allow_null=True)
     word = serializers.CharField()
     reason = serializers.CharField(allow_blank=True)
+    key = serializers.CharField(allow_blank=True, help_text="the item it is about, or was last")
+    what = serializers.CharField(allow_blank=True, help_text="that item's title, in words")
+    secs = serializers.IntegerField(allow_null=True, help_text="since when it is so")
+    pct = serializers.IntegerField(allow_null=True, help_text="rounds taken of those allowed")
+    url = serializers.CharField()
 
 
 class AgentsShape(serializers.Serializer[Any]):

@@ -62,6 +62,13 @@ def _flag(given: Mapping[str, str], name: str) -> bool | None:
     return None if not text else text == "true"
 
 
+def _one_of(given: Mapping[str, str], name: str, known: tuple[str, ...]) -> str:
+    text = given.get(name, "")
+    if text and text not in known:
+        raise _bad(name, f"{name} knows no '{text}'; it takes {', '.join(known)}.")
+    return text
+
+
 def _instant(given: Mapping[str, str], name: str) -> Any:
     text = given.get(name, "")
     if not text:
@@ -122,6 +129,10 @@ _TURN_FILTERS = frozenset(
 )  # fmt: skip
 
 
+_OUTCOMES = ("completed", "failed", "skipped", "stopped")
+_STAGES = ("context", "phase", "parked", "done")
+
+
 class TurnsView(ReadView):
     """Turns, newest first."""
 
@@ -146,8 +157,8 @@ class TurnsView(ReadView):
         page = turns.recent_turns(
             actor_of(request),
             seat=given.get("seat", ""),
-            outcome=given.get("outcome", ""),
-            stage=given.get("stage", ""),
+            outcome=_one_of(given, "outcome", _OUTCOMES),
+            stage=_one_of(given, "stage", _STAGES),
             item=given.get("work_item", ""),
             work_key=given.get("work_key", ""),
             conversation=given.get("conversation", ""),
@@ -244,6 +255,7 @@ class BudgetsView(ReadView):
     @extend_schema(tags=["budgets"], responses={200: shapes.BudgetsShape, **_ERRORS})
     def get(self, request: Request) -> Response:
         """Lists the windows of the company and of every agent seat."""
+        _only(request, frozenset())
         return Response(spend.payload(epochs.active(), clock.now()))
 
 

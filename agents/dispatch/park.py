@@ -16,13 +16,12 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from django.db import transaction
+from django.db import connection, transaction
 
 from agents.budgets import windows
 from agents.budgets.windows import Refusal
 from agents.dispatch.turns import Stop
 from agents.models.seats import HoldReason, SeatHold
-from agents.models.turns import StopRequest
 from agents.seats import holds
 from crewlet.kernel.events import EventType, publish
 
@@ -41,15 +40,28 @@ def is_due(turn: OpenTurn, snapshot: Snapshot, now: datetime) -> bool:
     return turn.park_reason == BUDGET or turn.epoch != snapshot.epoch
 
 
+_STOP: Final = """
+SELECT asked.by, asked.why FROM (
+    SELECT by, reason AS why, 0 AS rank FROM agents_stoprequest WHERE turn_id = %(turn)s
+    UNION ALL
+    SELECT by, note, 1 FROM agents_seathold
+    WHERE seat_id = %(seat)s AND reason = %(paused)s AND stop_running
+) AS asked
+ORDER BY asked.rank LIMIT 1
+"""
+
+
 def stop_of(turn_id: UUID, seat_id: UUID) -> Stop | None:
-    """Returns who asked this turn to stop, by name or by pausing its seat, or None."""
-    asked = StopRequest.objects.filter(turn_id=turn_id).first()
-    if asked is not None:
-        return Stop(asked.by, asked.reason)
-    paused = SeatHold.objects.filter(
-        seat_id=seat_id, reason=HoldReason.SEAT_PAUSED, stop_running=True
-    ).first()
-    return Stop(paused.by, paused.note) if paused else None
+    """Returns who asked this turn to stop, by name or by pausing its seat, or None.
+
+    One statement: a turn asks before every model call and every write.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _STOP, {"turn": turn_id, "seat": seat_id, "paused": HoldReason.SEAT_PAUSED.value}
+        )
+        row = cursor.fetchone()
+    return Stop(*row) if row else None
 
 
 def hold_for_budget(seat_id: UUID, refusal: Refusal, now: datetime) -> None:

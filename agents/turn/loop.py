@@ -200,9 +200,10 @@ def _take(running: Running, state: State, phase: PhaseRecord, item: RoundRecord)
         if refusal is not None and state.position is not Position.ENDED:
             state = step(running, state, BudgetRefused(refusal.resets_at, refusal.message))
             outcome.park(running, state, cursor, refusal.message, refusal.payload())
+        # Inside, so that the frame goes out with the others of this commit, in one message.
+        running.live.answered(item)
     failpoint("answer.recorded")
     outcome.fire_marks(running)
-    running.live.answered(item)
     return state
 
 
@@ -265,6 +266,7 @@ class CallPen:
     def land(self, result: CallResult) -> None:
         finish(self.call, result, round((clock.monotonic() - self.started) * 1000))
         self.running.journal.land(self.call)
+        self.running.live.called(self.call)
         self.landed = True
 
 
@@ -314,5 +316,5 @@ def _perform(running: Running, call: CallRecord) -> None:
         if call.effect is Effect.OUTSIDE:
             failpoint("call.effect")
             running.journal.commit()
+        running.live.called(call)
     failpoint("call.recorded")
-    running.live.called(call)

@@ -16,7 +16,12 @@ from typing import Any, cast
 from django.http import Http404
 from django.urls import URLPattern, path
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from drf_spectacular.utils import (
+    OpenApiParameter,
+    OpenApiResponse,
+    extend_schema,
+    extend_schema_view,
+)
 from rest_framework import exceptions, serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -153,7 +158,7 @@ def _view_of(entry: Action) -> type[ActView]:
         request=cast("Any", entry.args),
         responses={200: ActAnswer, "4XX": OpenApiResponse(ErrorAnswer)},
     )
-    return cast("type[ActView]", described(view))
+    return cast("type[ActView]", extend_schema_view(post=described)(view))
 
 
 class UnknownActionView(APIView):
@@ -166,6 +171,23 @@ class UnknownActionView(APIView):
         actor_of(request)
         ACTIONS.named(name, Door.REST)
         raise NotFound(f"There is no action '{name}' here.", field="action")
+
+
+class UnknownRouteView(APIView):
+    """Answers for an address below the API that does not exist, in the API's own shape."""
+
+    schema = None
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Refuses an unknown actor first: nobody learns what is here and what is not."""
+        super().initial(request, *args, **kwargs)
+        actor_of(request)
+
+    def http_method_not_allowed(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """Raises `NotFound`, whatever the method."""
+        raise NotFound(
+            f"There is nothing at {request.path}. GET /api/v1/schema describes every address."
+        )
 
 
 @lru_cache(maxsize=1)

@@ -57,7 +57,7 @@ def test_a_turn_row_tells_what_became_of_it_and_whose_it_was(ana: Program) -> No
     assert row["work_item"] == "ENG-1"
     assert row["ended_at"] > row["started_at"]
     detail = ana.get(f"/turns/{turn.id}").json()
-    assert detail["turn"] == row
+    assert row.items() <= detail["turn"].items()
     assert detail["phases"] == []
     assert "events" in detail
 
@@ -156,7 +156,7 @@ def test_a_seat_shows_the_mail_that_waits_for_it(ana: Program) -> None:
     key = ana.filed("Lamp", assignee="qa")
     detail = ana.get("/agents/qa").json()
     assert detail["waiting"] == 1
-    assert key in detail["waiting_rows"][0]["summary"]
+    assert key in detail["waiting_rows"][0]["title"]
     assert set(detail) == {"seat", "about", "waiting", "waiting_rows", "budget", "stats"}
 
 
@@ -174,7 +174,9 @@ def test_the_snapshot_holds_what_the_stream_would_send(ana: Program) -> None:
     ana.filed("Lamp", assignee="qa")
     answer = ana.get("/stream/snapshot").json()
     assert set(answer["data"]) == set(SNAPSHOT_PARTS)
-    assert answer["data"]["agents"] == ana.get("/agents").json()["agents"]
+    shown = {row["handle"]: row["activity"] for row in answer["data"]["agents"]["rows"]}
+    listed = ana.get("/agents").json()["agents"]
+    assert shown == {row["handle"]: row["activity"] for row in listed}
 
 
 def test_who_i_am_and_what_waits_on_me(ana: Program) -> None:

@@ -169,8 +169,8 @@ def _phase(phase: str, iteration: int, start: int, end: int | None, **more: Any)
     }  # fmt: skip
 
 
-def turn_detail(actor: Any = None, turn_id: Any = None) -> dict[str, Any]:
-    """Returns a running turn: sent back once, in the middle of its second pass."""
+def _first_pass() -> dict[str, Any]:
+    """Returns the pass that is sent back."""
     outline = [
         {"key": key, "title": title, "bytes": size}
         for key, title, size in (
@@ -180,7 +180,7 @@ def turn_detail(actor: Any = None, turn_id: Any = None) -> dict[str, Any]:
             ("tools", "Available tools", 2662),
         )
     ]  # fmt: skip
-    first = _phase(
+    return _phase(
         "execute", 1, 2, 314, system_outline=outline,
         system="x" * sum(int(str(part["bytes"])) for part in outline),
         rounds=[
@@ -194,6 +194,10 @@ def turn_detail(actor: Any = None, turn_id: Any = None) -> dict[str, Any]:
         submission={"outcome": "delivered", "summary": "Fixed"},
         engine_correction="Nothing on record reached Petra, who waits for an answer.",
     )  # fmt: skip
+
+
+def turn_detail(actor: Any = None, turn_id: Any = None) -> dict[str, Any]:
+    """Returns a running turn: sent back once, in the middle of its second pass."""
     review = _phase(
         "review", 1, 314, 352, model="claude-opus-4-5",
         rounds=[_round(0, "", [_call(0, "submit_review", {"decision": "self_iterate"})])],
@@ -228,7 +232,7 @@ def turn_detail(actor: Any = None, turn_id: Any = None) -> dict[str, Any]:
             "kind": "work", "by": party("petra"), "at": clock.now(), "url": "/work/ENG-142",
         },
         "result": "", "correction": "", "cache_read": 130_000, "node_lost": 0,
-        "stop_request": None, "notes": [], "phases": [first, review, second],
+        "stop_request": None, "notes": [], "phases": [_first_pass(), review, second],
     }  # fmt: skip
 
 

@@ -94,7 +94,7 @@ def test_hello_is_answered_by_the_same_snapshot_that_rest_gives(web: Process, ri
     assert frame["kind"] == "snapshot"
     assert (frame["seq"], frame["boot_id"]) == (polled["seq"], polled["boot_id"])
     assert set(frame["data"]) == set(polled["data"]) == set(live.SNAPSHOT_PARTS)
-    shown = {row["handle"]: row["activity"] for row in frame["data"]["agents"]}
+    shown = {row["handle"]: row["activity"] for row in frame["data"]["agents"]["rows"]}
     assert shown["rita"] == "person"
     assert {"chief", "baker", "miller", "carter"} < set(shown)
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import contextlib
+import json
 from collections.abc import Awaitable, Callable
 from typing import Any
 

@@ -15,7 +15,8 @@ def body() -> str:
     """Gives an overview of all verbs and a section for each."""
     entries = ACTIONS.all()
     apps = groupby(sorted(entries, key=lambda entry: (_app(entry), entry.name)), _app)
-    return "\n\n".join([_overview(entries)] + [_app_part(app, list(own)) for app, own in apps])
+    parts = [_overview(entries), *(_app_part(app, list(own)) for app, own in apps)]
+    return "\n\n".join([*parts, _shared(entries)])
 
 
 def _app(entry: Action) -> str:
@@ -45,11 +46,6 @@ def _section(entry: Action) -> str:
     parts = [f"### {entry.name}", entry.description, _facts(entry)]
     if schema.get("properties"):
         parts.append(fields(schema, schema.get("$defs", {})))
-    parts += [
-        f"`{name}`:\n\n{fields(node, schema['$defs'])}"
-        for name, node in schema.get("$defs", {}).items()
-        if node.get("type") == "object"
-    ]
     return "\n\n".join(parts)
 
 
@@ -66,3 +62,14 @@ def _facts(entry: Action) -> str:
     if entry.destructive:
         facts.append("Cannot be taken back by the same verb.")
     return " ".join(facts)
+
+
+def _shared(entries: list[Action]) -> str:
+    """Gives every object inside arguments once: no two of them may have one name."""
+    found = {
+        name: f"### {name}\n\n{fields(node, schema['$defs'])}"
+        for schema in (entry.args.model_json_schema() for entry in entries)
+        for name, node in schema.get("$defs", {}).items()
+        if node.get("type") == "object"
+    }
+    return "\n\n".join(["## Objects inside arguments", *(found[name] for name in sorted(found))])

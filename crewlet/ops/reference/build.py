@@ -30,7 +30,7 @@ OWN: Final[Mapping[str, Page]] = {
         "Every verb, the doors it has and what it takes. An agent seat needs the `tool` door and "
         "passes the rules; a person or a machine needs the grant and passes the rules. The "
         "operator at a terminal has every grant. A write may be repeated under its operation id: "
-        "it lands once and is answered the same.",
+        "it lands once and is answered the same. The `mcp` door is declared and not served yet.",
         actions.body,
     ),
     "commands": Page(
@@ -53,8 +53,8 @@ OWN: Final[Mapping[str, Page]] = {
     ),
     "events": Page(
         "Events",
-        "What is told after a commit: a row that stays 30 days, and a hint to whoever watches. "
-        "`GET /api/v1/events` lists them. Modules are named that use the type.",
+        "What is told: a row in the transaction of the fact, and a hint to whoever watches after "
+        "its commit. `GET /api/v1/events` lists them. A type that no module names is reserved.",
         events.body,
     ),
     "health": Page(

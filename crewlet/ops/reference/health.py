@@ -37,4 +37,5 @@ def body() -> str:
 
 
 def _first_line(ask: object) -> str:
-    return (inspect.getdoc(ask) or "").split("\n\n", 1)[0]
+    words = (inspect.getdoc(ask) or "").split("\n\n", 1)[0].removeprefix("Returns ")
+    return words[:1].upper() + words[1:]
