@@ -5,6 +5,7 @@ from __future__ import annotations
 
 def register() -> None:
     """Fills the registries; called once while the apps start."""
+    from agents import offers
     from agents.actions import colleagues, mail, memory, seats, turns  # noqa: F401
     from agents.dispatch import duties
     from agents.dispatch import registrations as dispatch
@@ -23,6 +24,7 @@ def register() -> None:
     TOOL_SOURCES.register("actions", action_tools)
     diary.register()
     dispatch.register()
+    offers.register()
     colleague.register_kinds()
     duties.register(duties.Duty("a2a_channels", 60.0, colleague.sweep))
     duties.register(duties.Duty("diary", 900.0, diary.sweep))

@@ -6,6 +6,7 @@ the commit of the answer they came in.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -62,8 +63,9 @@ class SubmitReview(BaseModel):
     )
 
 
+@cache
 def schema_of(name: str) -> ToolSchema:
-    """Returns the tool that ends a phase, as a model is shown it."""
+    """Returns the tool that ends a phase, as a model is shown it; made once a process."""
     model: type[BaseModel] = SubmitWork if name == SUBMIT_WORK else SubmitReview
     parameters = model.model_json_schema()
     description = parameters.pop("description")

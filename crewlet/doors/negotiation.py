@@ -19,6 +19,9 @@ class JsonUnlessNamed(DefaultContentNegotiation):
         """Returns the renderer and its media type; never refuses an Accept header."""
         offered = list(renderers)
         try:
-            return super().select_renderer(request, offered, format_suffix)
+            chosen: tuple[BaseRenderer, str] = super().select_renderer(
+                request, offered, format_suffix
+            )
         except NotAcceptable:
-            return offered[0], offered[0].media_type
+            chosen = offered[0], offered[0].media_type
+        return chosen

@@ -13,7 +13,7 @@ from functools import lru_cache
 from http import HTTPStatus
 from typing import Any, cast
 
-from django.http import Http404
+from django.http import Http404, HttpRequest
 from django.urls import URLPattern, path
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import (
@@ -183,7 +183,7 @@ class UnknownRouteView(APIView):
         super().initial(request, *args, **kwargs)
         actor_of(request)
 
-    def http_method_not_allowed(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+    def http_method_not_allowed(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Response:
         """Raises `NotFound`, whatever the method."""
         raise NotFound(
             f"There is nothing at {request.path}. GET /api/v1/schema describes every address."

@@ -8,7 +8,6 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.http import HttpResponse
 from django.test import Client
 
 from crewlet.kernel import clock, drain
@@ -61,7 +60,7 @@ class Program:
         return str(answer.json()["result"]["key"])
 
 
-def refusal(answer: HttpResponse, status: int, code: str) -> dict[str, Any]:
+def refusal(answer: Any, status: int, code: str) -> dict[str, Any]:
     """Asserts the one shape of a refusal and returns its detail."""
     body = json.loads(answer.content)
     assert (answer.status_code, body["error"]) == (status, code), body

@@ -76,9 +76,7 @@ def test_a_put_that_is_repeated_makes_one_revision(ana: Program) -> None:
 
 
 def test_a_dry_run_answers_what_would_be_and_keeps_nothing(ana: Program) -> None:
-    answer = ana.client.put(
-        "/api/v1/config?dry_run=true", BRIGHT, content_type="application/yaml"
-    )
+    answer = ana.client.put("/api/v1/config?dry_run=true", BRIGHT, content_type="application/yaml")
     assert (answer.status_code, answer.json()["valid"]) == (200, True)
     assert ConfigRevision.objects.count() == 1
     refusal(

@@ -1,4 +1,4 @@
-"""Probes, figures and the drain: what a balancer, a monitor and a program see of a whole install."""
+"""Probes, figures and the drain: what a balancer, a monitor and a program see of an install."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from crewlet.kernel.authority import Grant
 from crewlet.kernel.ids import new_id
 from orgs.models.people import Person
 from tests.api.conftest import Program, refusal
-from tests.support.people import ORIGIN, a_person, signed_in
+from tests.support.people import ORIGIN, a_person, encoded_password, signed_in
 from tracker.models.items import WorkItem
 
 READS = [
@@ -188,6 +188,18 @@ def test_one_operation_id_of_two_people_is_two_operations(ana: Program) -> None:
     assert ana.post("/work", body, key="same").json()["replayed"] is False
     assert kim.post("/work", body, key="same").json()["replayed"] is False
     assert WorkItem.objects.count() == 2
+
+
+def test_a_token_makes_no_tokens_and_sets_no_password(ana: Program) -> None:
+    """Else one with a single grant would become a sign-in with all of its person's."""
+    person = Person.objects.get()
+    posted = ana.client.post(
+        "/act/set_password", {"encoded": encoded_password()}, headers={"hx-request": "true"}
+    )
+    assert posted.status_code == 403
+    token = {"label": "more", "digest": "ab" * 32, "grants": [], "login": person.login}
+    refusal(ana.post("/act/create_token", token), 403, "forbidden")
+    assert Person.objects.get().password == person.password
 
 
 # -- from another site -----------------------------------------------------------------------------

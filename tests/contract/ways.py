@@ -183,7 +183,6 @@ def new_call_id(name: str) -> str:
     return f"call_{name}"
 
 
-
 Way = Callable[[World, Caller, str, Mapping[str, Any], str], Callable[[], Said]]
 WAYS: Mapping[Door, Way] = {
     Door.REST: rest,

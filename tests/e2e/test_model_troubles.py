@@ -3,10 +3,17 @@ asked hears of it (TURN-47 to TURN-51)."""
 
 from __future__ import annotations
 
-import socket
-
 from agents.models.turns import Turn
-from tests.e2e.company import OPENAI, SLOW, accepts, act, found, program
+from tests.e2e.company import (
+    OPENAI,
+    SLOW,
+    accepts,
+    act,
+    found,
+    program,
+    turns_of,
+    until_rest,
+)
 from tests.support.model_play import reviewed_turn
 from tests.support.model_server import ModelServer
 from tests.support.processes import Process, Processes, free_port
@@ -63,8 +70,11 @@ def test_every_trouble_of_a_model_is_named_on_the_turn_and_on_the_seat(
         assert any(
             turns[handle]["error"][:40] in said["body"] for said in talk[handle]
         ), f"Rita is not told on the item: {talk[handle]}"  # fmt: skip
-    assert garbage["outcome"] == "failed" or garbage["stage"] == "parked"
-    assert seats["carter"]["activity"] == "stopped" or seats["carter"]["last_error"]
+    assert (garbage["stage"], garbage["park_reason"]) == ("parked", "provider"), garbage
+    assert (seats["carter"]["activity"], seats["carter"]["stopped_reason"]) == (
+        "stopped",
+        "provider",
+    )
 
 
 def test_a_model_that_is_down_parks_the_turn_and_it_goes_on_when_the_model_is_back(
@@ -85,7 +95,11 @@ def test_a_model_that_is_down_parks_the_turn_and_it_goes_on_when_the_model_is_ba
         until(stopped, SLOW, what="the seat says that its model is down")
         row = rest.get("/agents/baker").json()["seat"]
         told = rest.get("/events", params={"type": "llm_unavailable"}).json()["events"]
-    assert row["reason"], "the seat says why in words"
-    assert told
-    with socket.socket() as probe:
-        assert probe.connect_ex(("127.0.0.1", port)) != 0
+        assert row["reason"], "the seat says why in words"
+        assert told
+        with ModelServer(port=port, play=reviewed_turn()):
+            until_rest()
+        seat = rest.get("/agents/baker").json()["seat"]
+    (turn,) = turns_of("baker")
+    assert (turn.outcome, turn.node_lost) == ("completed", 0), worker.output
+    assert (seat["activity"], seat["stopped_reason"]) == ("idle", None)

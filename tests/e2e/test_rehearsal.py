@@ -83,6 +83,7 @@ def test_the_demo_company_comes_to_rest_and_one_answer_ends_its_goal(processes: 
     assert ask.asked.handle == FOUNDER
     assert ask.author == FIRST_ASSIGNEE
 
+    assert ask.decision is not None
     options: list[dict[str, Any]] = ask.decision["options"]
     act(
         founder, "comment_on_work_item", item=goal.key, body="Go ahead.", answers=str(ask.id),

@@ -1,4 +1,4 @@
-"""What wakes a seat is a row: Redis may be emptied, workers may come and go, Postgres may be cut."""
+"""What wakes a seat is a row: Redis is emptied, workers come and go, Postgres is cut off."""
 
 from __future__ import annotations
 

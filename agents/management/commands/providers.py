@@ -1,0 +1,158 @@
+"""`manage.py providers …`: which models the company thinks with."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from agents.llm import chain, nearby
+from agents.llm.base import NoProvider, ProviderError, Request, UserMessage
+from crewlet.doors.cli import NounCommand, Verb, act
+from crewlet.kernel import clock
+from crewlet.kernel.errors import Invalid, NotFound, Unavailable
+from orgs import epochs
+from orgs.document.providers import ProviderType
+from orgs.queries import company
+from orgs.revisions import active_revision
+
+_VARIABLE = re.compile(r"\$\{([A-Za-z_]\w*)\}")
+
+
+class Command(NounCommand):
+    """The models of the company."""
+
+    help = "Models: list, set, test, find."
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.verbs = {
+            "list": Verb("List the company's models and whether their keys are set.",
+                         _list, _list_words),
+            "set": Verb("Make the company think with a model; live for new turns.",
+                        _set, lambda answer: str(answer["message"]), _set_options),
+            "test": Verb("Ask a model for one word and say what it answered.",
+                         _test, _test_words, _key),
+            "find": Verb("Look for model servers on this machine.", _find, _find_words),
+        }  # fmt: skip
+
+
+def _key(parser: CommandParser) -> None:
+    parser.add_argument("key", nargs="?", default="", help="the provider's key; the first one")
+
+
+def _set_options(parser: CommandParser) -> None:
+    parser.add_argument("key", help="the key under providers.llm, such as default")
+    parser.add_argument("--type", required=True, choices=[kind.value for kind in ProviderType])
+    parser.add_argument("--model", default="", help="the model's name as the vendor spells it")
+    parser.add_argument("--base-url", default="", help="the address of the server, with /v1")
+    parser.add_argument(
+        "--key-variable", default="", help="the environment variable that holds the API key"
+    )
+
+
+def _list(options: dict[str, Any]) -> dict[str, Any]:
+    entries = epochs.active().document.providers.llm
+    return {
+        "providers": [
+            {
+                "key": key,
+                "type": entry.type.value,
+                "model": entry.model,
+                "base_url": entry.base_url or "",
+                "keys_missing": [
+                    name
+                    for text in entry.api_keys
+                    for name in _VARIABLE.findall(text)
+                    if not os.environ.get(name)
+                ],
+            }
+            for key, entry in entries.items()
+        ]
+    }
+
+
+def _list_words(answer: dict[str, Any]) -> str:
+    lines = []
+    for row in answer["providers"]:
+        where = f" at {row['base_url']}" if row["base_url"] else ""
+        missing = ", ".join(row["keys_missing"])
+        lines.append(
+            f"{row['key']}: {row['type']} {row['model']}{where}"
+            + (f"  (not set here: {missing})" if missing else "")
+        )
+    return "\n".join(lines) or "The company names no model; its mail waits."
+
+
+def _set(options: dict[str, Any]) -> dict[str, Any]:
+    revision = active_revision()
+    document = company.document_of(revision, redact=False)
+    entry = {"type": options["type"]}
+    if options["model"]:
+        entry["model"] = options["model"]
+    if options["base_url"]:
+        entry["base_url"] = options["base_url"]
+    if options["key_variable"]:
+        entry["api_keys"] = [f"${{{options['key_variable']}}}"]
+    document.setdefault("providers", {}).setdefault("llm", {})[options["key"]] = entry
+    result = act(
+        "apply_company",
+        {
+            "document": document,
+            "base": str(revision.id),
+            "summary": f"Model {options['key']} is {options['type']} {options['model']}".strip(),
+        },
+    )
+    return {**result.data, "message": result.message}
+
+
+def _test(options: dict[str, Any]) -> dict[str, Any]:
+    entries = epochs.active().document.providers.llm
+    if not entries:
+        raise NotFound("The company names no model. Add one with `providers set`.")
+    key = options["key"] or next(iter(entries))
+    if key not in entries:
+        raise Invalid(f"There is no provider '{key}'; there is {', '.join(entries)}.", field="key")
+    started = clock.monotonic()
+    try:
+        provider = chain.provider_of(key, entries[key])
+        answer = provider.complete(
+            Request("Answer with one word.", (UserMessage("Say: ready"),), max_tokens=64)
+        )
+    except (NoProvider, ProviderError) as error:
+        raise Unavailable(f"{key} did not answer: {error.message}") from error
+    return {
+        "key": key,
+        "model": answer.served_model or answer.model,
+        "text": answer.text.strip()[:200],
+        "tokens": answer.usage.total,
+        "ms": round((clock.monotonic() - started) * 1000),
+    }
+
+
+def _test_words(answer: dict[str, Any]) -> str:
+    return (
+        f"{answer['key']} answered in {answer['ms']} ms with {answer['model']}: "
+        f"{answer['text'] or '(no text)'} ({answer['tokens']} tokens)"
+    )
+
+
+def _find(options: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "servers": [
+            {
+                "name": found.name,
+                "base_url": found.base_url,
+                "models": list(found.models),
+                "offer": nearby.offer(found),
+            }
+            for found in nearby.find()
+        ]
+    }
+
+
+def _find_words(answer: dict[str, Any]) -> str:
+    lines = [row["offer"] for row in answer["servers"]]
+    return "\n".join(lines) or "No model server answers at the usual ports of this machine."

@@ -1,0 +1,23 @@
+"""What `up` offers a company that only rehearses: a model server that runs beside it."""
+
+from __future__ import annotations
+
+from agents.llm import nearby
+from crewlet.ops.hooks import UP_HOOKS, UpRequest
+from orgs import epochs
+
+
+def register() -> None:
+    """Adds the offer to the start."""
+    UP_HOOKS.prepare.register("models", _offer_models)
+
+
+def _offer_models(request: UpRequest) -> str | None:
+    """Says where a model could be had; it is never taken unasked."""
+    if epochs.current() is None:
+        return None
+    entries = epochs.active().document.providers.llm
+    if any(entry.type.value != "rehearsal" for entry in entries.values()):
+        return None
+    found = nearby.find()
+    return nearby.offer(found[0]) if found else None
