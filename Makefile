@@ -67,9 +67,11 @@ $(BIN)/python:
 
 # Stamps: pip is asked again only when a list of requirements has changed.
 $(VENV)/.runs: requirements.txt | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	@echo "Installing what Crewlet needs into $(VENV), about a minute ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
 	@touch $@
 
 $(VENV)/.develops: requirements-dev.txt $(VENV)/.runs
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	@echo "Installing what its tests need ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
 	@touch $@

@@ -13,6 +13,9 @@ from functools import lru_cache
 from http import HTTPStatus
 from typing import Any, cast
 
+from django.conf import settings
+from django.core.exceptions import RequestDataTooBig
+from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest
 from django.urls import URLPattern, path
 from drf_spectacular.types import OpenApiTypes
@@ -37,6 +40,7 @@ from crewlet.kernel.errors import (
     Invalid,
     NotFound,
     Unauthenticated,
+    Unavailable,
     body,
     status_of,
 )
@@ -100,10 +104,14 @@ def operation_id(request: Request) -> str:
 def act_response(
     request: Request, name: str, args: Mapping[str, Any], *, status: int = 200, op_id: str = ""
 ) -> Response:
-    """Does an action for a REST request and answers what it did."""
-    outcome = perform(
-        actor_of(request), name, args, op_id=op_id or operation_id(request), door=Door.REST
-    )
+    """Does an action for a REST request and answers what it did.
+
+    A write needs an operation id; a reading action lands nowhere and needs none.
+    """
+    actor = actor_of(request)
+    if not op_id and not ACTIONS.named(name, Door.REST).reads:
+        op_id = operation_id(request)
+    outcome = perform(actor, name, args, op_id=op_id or None, door=Door.REST)
     result = outcome.unwrap()
     return Response(
         {
@@ -144,17 +152,15 @@ class ActView(APIView):
 def _view_of(entry: Action) -> type[ActView]:
     class_name = "".join(part.title() for part in entry.name.split("_")) + "View"
     view = type(class_name, (ActView,), {"action_name": entry.name})
-    parameters = [
-        OpenApiParameter(
-            "Idempotency-Key", OpenApiTypes.STR, OpenApiParameter.HEADER, required=True
-        )
-    ]
+    key = OpenApiParameter(
+        "Idempotency-Key", OpenApiTypes.STR, OpenApiParameter.HEADER, required=True
+    )
     described = extend_schema(
         operation_id=f"act_{entry.name}",
         tags=["act"],
         summary=entry.label.replace("{", "").replace("}", ""),
         description=entry.description,
-        parameters=parameters,
+        parameters=[] if entry.reads else [key],
         request=cast("Any", entry.args),
         responses={200: ActAnswer, "4XX": OpenApiResponse(ErrorAnswer)},
     )
@@ -213,12 +219,16 @@ _DRF_CODES: dict[type[exceptions.APIException], ErrorCode] = {
 }
 
 
-def exception_handler(error: Exception, context: dict[str, Any]) -> Response | None:
+def exception_handler(error: Exception, context: dict[str, Any]) -> Response:
     """Maps every error to the one body and its status; an unexpected one is logged and hidden."""
+    request = context.get("request")
     known = _as_crewlet_error(error)
     if known is None:
-        return None
-    request = context.get("request")
+        log.exception("api_error", exc_info=error, extra={"path": getattr(request, "path", "")})
+        known = CrewletError(
+            "Something broke here, and it is logged under this answer's request_id. Nothing of "
+            "this request was kept."
+        )
     response = Response(
         body(known, getattr(request, "request_id", "") or ""), status=status_of(known.code)
     )
@@ -238,6 +248,17 @@ def _as_crewlet_error(error: Exception) -> CrewletError | None:
         return Unauthenticated("Send a session cookie or `Authorization: Bearer <token>`.")
     if isinstance(error, exceptions.PermissionDenied):
         return Forbidden(str(error.detail))
+    if isinstance(error, (OperationalError, InterfaceError)):
+        return Unavailable(
+            "The database does not answer right now. Nothing of this request was kept; send it "
+            "again in a few seconds.",
+            reason="database",
+        )
+    if isinstance(error, RequestDataTooBig):
+        return CrewletError(
+            f"The body is larger than {settings.DATA_UPLOAD_MAX_MEMORY_SIZE} bytes.",
+            code=ErrorCode.TOO_LARGE,
+        )
     if isinstance(error, exceptions.APIException):
         code = next(
             (code for kind, code in _DRF_CODES.items() if isinstance(error, kind)),

@@ -15,6 +15,8 @@ from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from crewlet.kernel.hub import WS_CLIENTS, WS_DROPPED
+from crewlet.kernel.live import HINTS_LOST
 from crewlet.kernel.registry import Registry
 from crewlet.ops.checks import ALARMS, active_alarms
 
@@ -39,6 +41,10 @@ class Series:
 SERIES: Registry[Series] = Registry("metrics")
 
 
+# What only the process that is asked can know: its sockets, and the hints it could not send.
+OF_THIS_PROCESS = (WS_CLIENTS, WS_DROPPED, HINTS_LOST)
+
+
 class OpenLabel(ValueError):
     """A series gave a label value that is not in its declared set."""
 
@@ -47,6 +53,8 @@ def exposition() -> bytes:
     """Returns all series as text. One that cannot be read is missing and named in the log."""
     registry = CollectorRegistry(auto_describe=False)
     registry.register(_Reader())
+    for own in OF_THIS_PROCESS:
+        registry.register(own)
     return generate_latest(registry)
 
 

@@ -111,6 +111,7 @@ def test_figures_need_a_credential_and_are_in_prometheus_form(
     series = [line for line in lines if line and not line.startswith("#")]
     assert all(re.match(r"^[a-z_:0-9]+(\{.*\})? \S+", line) for line in series)
     described = {line.split()[2] for line in lines if line.startswith("# HELP")}
+    assert {"crewlet_ws_clients", "crewlet_ws_dropped_total"} <= described
     assert {"crewlet_inbox_depth", "crewlet_turns_in_flight", "crewlet_alarm_active"} <= described
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.db import OperationalError
 from django.test import Client
 
 from crewlet.kernel.authority import Grant
@@ -138,6 +139,39 @@ def test_a_body_that_is_no_json_object_is_refused(ana: Program, body: str) -> No
     refusal(answer, 400, "invalid_body")
 
 
+def test_a_body_that_is_too_large_is_refused_by_its_size(ana: Program) -> None:
+    huge = {"title": "x", "body": "x" * (settings.DATA_UPLOAD_MAX_MEMORY_SIZE + 1)}
+    answer = ana.post("/work", huge)
+    refusal(answer, 413, "too_large")
+    assert str(settings.DATA_UPLOAD_MAX_MEMORY_SIZE) in answer.json()["message"]
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "code"),
+    [
+        (OperationalError("server closed the connection"), 503, "unavailable"),
+        (ZeroDivisionError("a secret of the inside"), 500, "internal"),
+    ],
+)
+def test_what_breaks_inside_is_hidden_logged_and_said_in_the_one_shape(
+    ana: Program,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    error: Exception,
+    status: int,
+    code: str,
+) -> None:
+    def breaks(*_args: Any) -> None:
+        raise error
+
+    monkeypatch.setattr("agents.api.views.seat_rows", breaks)
+    answer = ana.get("/agents")
+    refusal(answer, status, code)
+    assert str(error) not in answer.content.decode()
+    assert answer.has_header("Retry-After") is (status == 503)
+    assert ("a secret of the inside" in caplog.text) is (status == 500)
+
+
 def test_a_stale_version_is_told_the_current_one(ana: Program) -> None:
     key = ana.filed()
     ana.send("PATCH", f"/work/{key}", {"title": "Bright lamp"}, if_match='"1"')
@@ -160,6 +194,15 @@ def test_a_write_needs_an_operation_id(ana: Program, key: str) -> None:
     )  # fmt: skip
     assert refusal(answer, 400, "op_id_invalid")["field"] == "Idempotency-Key"
     assert not WorkItem.objects.exists()
+
+
+def test_a_reading_action_needs_no_operation_id(ana: Program) -> None:
+    key = ana.filed()
+    answer = ana.client.post(
+        "/api/v1/act/get_work_item", {"item": key}, content_type="application/json"
+    )
+    assert answer.status_code == 200, answer.content
+    assert answer.json()["refs"] == [f"item:{key}"]
 
 
 def test_a_repeat_gives_the_first_answer_and_other_arguments_a_conflict(ana: Program) -> None:

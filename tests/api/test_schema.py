@@ -58,8 +58,8 @@ def test_every_action_of_the_rest_door_shows_its_arguments(schema: dict[str, Any
         post = schema["paths"][f"/api/v1/act/{entry.name}"]["post"]
         assert post["operationId"] == f"act_{entry.name}"
         assert post["description"] == entry.description
-        keys = [one["name"] for one in post["parameters"] if one["in"] == "header"]
-        assert keys == ["Idempotency-Key"]
+        keys = [one["name"] for one in post.get("parameters", []) if one["in"] == "header"]
+        assert keys == ([] if entry.reads else ["Idempotency-Key"])
         body = post.get("requestBody", {}).get("content", {}).get("application/json", {})
         if entry.args.model_fields:
             name = body["schema"]["$ref"].rpartition("/")[2]

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from django.core.management import get_commands
+from django.core.management import call_command, get_commands
 
 from crewlet.kernel.actions import ACTIONS
 from crewlet.ops.reference import build, commands, coverage, environment
@@ -175,6 +175,21 @@ def test_a_stale_page_and_a_stale_table_are_found_and_mended(tmp_path: Path) -> 
     assert page.read_text().endswith("<!-- /states -->\n\nThe end.\n")
     assert state_table(STATES["turn"]) in page.read_text()
     assert build.stale(tmp_path) == []
+
+
+def test_the_command_names_what_is_stale_and_fails(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(build, "stale", lambda _root: ["docs/reference/actions.md"])
+    with pytest.raises(SystemExit) as ended:
+        call_command("docs", "check")
+    assert ended.value.code == 1
+    said = capsys.readouterr().err
+    assert "docs/reference/actions.md" in said
+    assert "manage.py docs build" in said
+    monkeypatch.setattr(build, "stale", lambda _root: [])
+    call_command("docs", "check")
+    assert "Every generated page is fresh." in capsys.readouterr().out
 
 
 def test_every_action_has_a_section_with_its_doors() -> None:

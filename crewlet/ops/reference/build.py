@@ -67,8 +67,8 @@ OWN: Final[Mapping[str, Page]] = {
         "REST",
         "Besides these, every action whose doors include `rest` is `POST /api/v1/act/{action}` "
         "with its arguments as a JSON object ([actions](actions.md)). `GET /api/v1/schema` answers "
-        "the whole as OpenAPI 3.1. Send `Authorization: Bearer …`; send `Idempotency-Key` with a "
-        "write to have it land once. An error is "
+        "the whole as OpenAPI 3.1. Send `Authorization: Bearer …`, and with a write an "
+        "`Idempotency-Key` of its own ([programs](../operator/programs.md)). An error is "
         '`{"error", "message", "detail", "request_id"}`.',
         rest.body,
     ),

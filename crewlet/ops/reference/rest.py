@@ -8,9 +8,10 @@ from typing import Any
 from drf_spectacular.drainage import GENERATOR_STATS
 from drf_spectacular.generators import SchemaGenerator
 
-from crewlet.ops.reference.markdown import code, table
+from crewlet.ops.reference.markdown import code, codes, table
 
 ACT = "/api/v1/act/"
+HEADS = ("method", "address", "query", "what it does")
 METHODS = ("get", "post", "put", "patch", "delete")
 
 
@@ -23,14 +24,13 @@ def body() -> str:
     rows = list(_rows(schema["paths"]))
     nouns = sorted({noun for noun, *_ in rows})
     parts = [
-        f"## {noun}\n\n"
-        + table(("method", "address", "what it does"), [row[1:] for row in rows if row[0] == noun])
+        f"## {noun}\n\n" + table(HEADS, [row[1:] for row in rows if row[0] == noun])
         for noun in nouns
     ]
     return "\n\n".join(parts)
 
 
-def _rows(paths: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
+def _rows(paths: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str, str]]:
     for path, operations in sorted(paths.items()):
         if path.startswith(ACT):
             continue
@@ -39,4 +39,8 @@ def _rows(paths: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
                 operation = operations[method]
                 about = operation.get("description") or operation.get("summary") or ""
                 noun = (operation.get("tags") or ["other"])[0]
-                yield noun, method.upper(), code(path), about
+                yield noun, method.upper(), code(path), codes(_query(operation)), about
+
+
+def _query(operation: Mapping[str, Any]) -> list[str]:
+    return [each["name"] for each in operation.get("parameters", ()) if each["in"] == "query"]
