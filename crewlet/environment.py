@@ -51,6 +51,7 @@ class Env:
     log_level: str
     log_format: str
     failpoint: str
+    rehearsal_pace: float
     manifest_static: bool
     anthropic_api_key: str = field(repr=False)
     openai_api_key: str = field(repr=False)
@@ -114,6 +115,7 @@ def read(environ: Mapping[str, str], base_dir: Path = BASE_DIR) -> Env:
         ),
         log_format=reader.choice("CREWLET_LOG_FORMAT", "console", ("console", "json")),
         failpoint=reader.text("CREWLET_FAILPOINT"),
+        rehearsal_pace=reader.number("CREWLET_REHEARSAL_PACE", 0.6, least=0.0),
         manifest_static=reader.flag("CREWLET_MANIFEST_STATIC"),
         anthropic_api_key=reader.text("ANTHROPIC_API_KEY"),
         openai_api_key=reader.text("OPENAI_API_KEY"),

@@ -28,8 +28,8 @@ from django.db.backends.utils import CursorWrapper
 from prometheus_client import Counter, Histogram
 
 from agents.dispatch import park, screening
-from agents.dispatch.screening import Clear, OpenTurn, Reason, Refused
-from agents.dispatch.turns import TurnContext, Turns
+from agents.dispatch.screening import Clear, Reason, Refused
+from agents.dispatch.turns import OpenTurn, TurnContext, Turns
 from agents.mail import claim, conversations, triggers
 from agents.mail.conversations import Merged
 from agents.mail.letters import Letter

@@ -20,13 +20,12 @@ from django.db import connection, transaction
 
 from agents.budgets import windows
 from agents.budgets.windows import Refusal
-from agents.dispatch.turns import Stop
+from agents.dispatch.turns import OpenTurn, Stop
 from agents.models.seats import HoldReason, SeatHold
 from agents.seats import holds
 from crewlet.kernel.events import EventType, publish
 
 if TYPE_CHECKING:
-    from agents.dispatch.screening import OpenTurn
     from orgs.epochs import Snapshot
 
 BUDGET: Final = "budget"

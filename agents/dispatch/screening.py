@@ -31,6 +31,7 @@ from prometheus_client import Counter
 from agents.budgets import windows
 from agents.budgets.windows import Refusal
 from agents.dispatch import park
+from agents.dispatch.turns import OpenTurn
 from agents.seats import holds
 from agents.seats.host import SeatHost
 from agents.seats.lease import Lease
@@ -57,17 +58,6 @@ class Reason(StrEnum):
     CONFIG = "config"
     PARKED = "parked"
     NO_MAIL = "no_mail"
-
-
-@dataclass(frozen=True, slots=True)
-class OpenTurn:
-    """The turn of a seat that has not ended."""
-
-    id: UUID
-    stage: str
-    park_reason: str
-    wake_at: datetime | None
-    epoch: int
 
 
 @dataclass(frozen=True, slots=True)

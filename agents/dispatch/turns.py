@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
@@ -16,6 +17,17 @@ from django.db.backends.utils import CursorWrapper
 from agents.mail.conversations import Merged
 from agents.seats.lease import Lease
 from agents.turn import engine, journal
+
+
+@dataclass(frozen=True, slots=True)
+class OpenTurn:
+    """The turn of a seat that has not ended."""
+
+    id: UUID
+    stage: str
+    park_reason: str
+    wake_at: datetime | None
+    epoch: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from crewlet.kernel.models import EngineEvent
 from crewlet.kernel.refs import url_of
 
 MAX_PAGE = 400
-_QUIET = ("prompt_size", "agent_phase_started", "agent_phase_completed", "notification_skipped")
+_QUIET = ("agent_phase_started", "agent_phase_completed", "notification_skipped")
 _COLUMNS = (
     "id", "ts", "type", "category", "actor", "seat_id", "turn_id", "work_key", "summary", "failed",
     "topics",

@@ -267,7 +267,7 @@ def _round_row(found: Round, calls: list[ToolCall], steer: list[Row]) -> Row:
 
 
 def turn_hours(actor: Actor, now: datetime) -> list[Row]:
-    """Returns the last 24 hours of ended turns, oldest hour first."""
+    """Returns the last 24 hours of ended turns, oldest hour first; stopped ones count nowhere."""
     since = now.replace(minute=0, second=0, microsecond=0) - timedelta(hours=23)
     found = (
         Turn.objects.filter(ended_at__gte=since)
@@ -275,12 +275,13 @@ def turn_hours(actor: Actor, now: datetime) -> list[Row]:
         .values("hour")
         .annotate(
             failed=Count("id", filter=Q(outcome="failed")),
-            sent_back=Count("id", filter=Q(iteration__gt=1) & ~Q(outcome="failed")),
-            completed=Count("id", filter=~Q(outcome="failed") & Q(iteration=1)),
+            sent_back=Count("id", filter=Q(outcome="completed", iteration__gt=1)),
+            completed=Count("id", filter=Q(outcome="completed", iteration=1)),
+            skipped=Count("id", filter=Q(outcome="skipped")),
         )
     )
     by_hour: dict[Any, Row] = {entry["hour"]: dict(entry) for entry in found}
-    empty = {"completed": 0, "sent_back": 0, "failed": 0}
+    empty = {"completed": 0, "sent_back": 0, "failed": 0, "skipped": 0}
     hours = [since + timedelta(hours=n) for n in range(24)]
     return [
         {"at": hour} | {name: by_hour.get(hour, empty)[name] for name in empty} for hour in hours

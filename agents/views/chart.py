@@ -15,6 +15,7 @@ LEGEND = (
     ("idle", "Idle"),
     ("person", "People"),
 )
+IDLE = "no agent is working"
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 
 
@@ -59,12 +60,14 @@ def sentence(counts: Iterable[Mapping[str, Any]]) -> str:
     """Returns what the agents do now in words; states with nobody in them are left out."""
     by = {row["key"]: int(row["count"]) for row in counts}
     working = by.get("working", 0)
-    parts = [_agents(working, "agent is working", "agents are working").capitalize()]
+    first = _agents(working, "agent is working", "agents are working") if working else IDLE
+    rest = []
     if by.get("needs"):
-        parts.append(_agents(by["needs"], "waits on a person", "wait on a person"))
+        rest.append(_agents(by["needs"], "waits on a person", "wait on a person"))
     if by.get("stopped"):
-        parts.append(_agents(by["stopped"], "is stopped", "are stopped"))
-    return f"{', '.join(parts)}."
+        rest.append(_agents(by["stopped"], "is stopped", "are stopped"))
+    said = (first, " and ".join(rest))
+    return " ".join(f"{part[0].upper()}{part[1:]}." for part in said if part)
 
 
 def _agents(count: int, one: str, many: str) -> str:

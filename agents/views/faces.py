@@ -14,11 +14,6 @@ PHASES = {
     "judge": "Judge",
     "worker": "Worker",
 }
-SUBMITTED = {
-    "delivered": "delivered",
-    "no_action": "nothing to do",
-    "blocked": "blocked, said so",
-}
 PARKED = {
     "budget": "waits for its budget",
     "provider": "waits for the model provider",
@@ -29,9 +24,16 @@ PARKED = {
 _ENDS = {
     "completed": ("ok", "done", "Completed"),
     "failed": ("stopped", "stop", "Failed"),
-    "skipped": ("idle", "idle", "Skipped"),
+    "skipped": ("idle", "idle", "Nothing to do"),
     "stopped": ("stopped", "stop", "Stopped"),
 }
+# what an accepted turn said of itself, more than that it is over
+_SAID = {
+    "delivered": ("ok", "done", "Delivered"),
+    "no_action": ("idle", "idle", "Nothing to do"),
+    "blocked": ("needs", "need", "Blocked"),
+}
+OUTCOME_WORDS = {name: word for name, (_, _, word) in _ENDS.items()}
 
 
 def turn_face(row: Row) -> dict[str, Any]:
@@ -39,7 +41,7 @@ def turn_face(row: Row) -> dict[str, Any]:
     used = (row.get("tokens_in") or 0) + (row.get("tokens_out") or 0)
     face = {**row, "url": f"/live/turns/{row['id']}", "tokens": used, "pct": None}
     if row.get("ended_at") is not None:
-        activity, tone, word = _ENDS.get(str(row.get("outcome")), ("idle", "idle", "Ended"))
+        activity, tone, word = _end(row)
         return {**face, "activity": activity, "tone": tone, "word": word, "reason": _ended(row)}
     if row.get("stage") == "parked":
         reason = PARKED.get(str(row.get("park_reason")), "waits")
@@ -54,18 +56,28 @@ def turn_face(row: Row) -> dict[str, Any]:
     }
 
 
+def quiet(row: Row) -> bool:
+    """Says whether a turn ended without work: nothing was to do."""
+    return row.get("ended_at") is not None and row.get("outcome") == "skipped"
+
+
 def phase_name(phase: str) -> str:
     """Returns what a phase is called on screen."""
     return PHASES.get(phase, phase.capitalize())
 
 
+def _end(row: Row) -> tuple[str, str, str]:
+    outcome = str(row.get("outcome"))
+    if outcome == "completed" and row.get("submitted") in _SAID:
+        return _SAID[str(row["submitted"])]
+    return _ENDS.get(outcome, ("idle", "idle", "Ended"))
+
+
 def _ended(row: Row) -> str:
     if row.get("outcome") == "failed":
         return words(str(row.get("error_kind") or row.get("error") or "for an unknown reason"))
-    said = SUBMITTED.get(str(row.get("submitted")), "")
     passes = row.get("iteration") or 1
-    back = {1: "", 2: "sent back once"}.get(passes, f"sent back {passes - 1} times")
-    return ", ".join(filter(None, (said, back)))
+    return {1: "", 2: "sent back once"}.get(passes, f"sent back {passes - 1} times")
 
 
 def _running(row: Row) -> str:

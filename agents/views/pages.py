@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
@@ -10,7 +11,8 @@ from django.http import Http404, HttpRequest, HttpResponse
 from agents.live import pages as queries
 from agents.live.snapshot import seat_rows
 from agents.views.chart import legend, sentence, tree
-from agents.views.faces import turn_face
+from agents.views.faces import OUTCOME_WORDS, quiet, turn_face
+from agents.views.folds import folded
 from agents.views.trace import one_round, trace
 from crewlet.console.pages import actor_of, draw, fragment, page
 from crewlet.kernel import clock
@@ -114,6 +116,7 @@ def _chart(actor: Actor) -> dict[str, Any]:
         "hours": [(row["completed"], row["sent_back"], row["failed"]) for row in hours],
         "ended": sum(row["completed"] + row["sent_back"] + row["failed"] for row in hours),
         "failed": sum(row["failed"] for row in hours),
+        "skipped": sum(row["skipped"] for row in hours),
         "week": week and {**week, "pct": _percent(week)},
     }
 
@@ -132,7 +135,8 @@ def _seat(actor: Actor, handle: str) -> dict[str, Any]:
         "row": detail["row"],
         "about": detail["about"],
         "open_turns": [turn_face(row) for row in (*running, *parked)],
-        "turns": [turn_face(row) for row in found["turns"]],
+        "lines": folded([turn_face(row) for row in found["turns"]], quiet),
+        "shown": len(found["turns"]),
         "total": found["total"],
     }
 
@@ -144,6 +148,7 @@ def _live(request: HttpRequest) -> dict[str, Any]:
         outcome = ""
     seat = request.GET.get("seat", "")
     cursor = request.GET.get("cursor", "")
+    fold = _never if outcome == "skipped" else quiet
     found = queries.recent_turns(
         actor, seat=seat, outcome=outcome, stage="done", cursor=cursor, limit=RECENT_TURNS
     )
@@ -151,13 +156,17 @@ def _live(request: HttpRequest) -> dict[str, Any]:
         "running": [turn_face(row) for row in queries.running_turns(actor)],
         "parked": [turn_face(row) for row in queries.parked_turns(actor)],
         "waiting": [row for row in seat_rows(actor) if row["activity"] == "needs"],
-        "turns": [turn_face(row) for row in found["turns"]],
+        "lines": folded([turn_face(row) for row in found["turns"]], fold),
         "next": found["next"],
         "total": found["total"],
         "outcome": outcome,
-        "outcomes": OUTCOMES[1:],
+        "outcomes": [(name, OUTCOME_WORDS[name]) for name in OUTCOMES[1:]],
         "seat": seat,
     }
+
+
+def _never(row: Mapping[str, Any]) -> bool:
+    return False
 
 
 def _turn(actor: Actor, turn_id: UUID) -> dict[str, Any]:

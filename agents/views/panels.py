@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from agents.live import pages as queries
 from agents.live.snapshot import health_card, seat_rows
 from agents.views.chart import activity_of, legend, sentence
 from agents.views.faces import turn_face
+from agents.views.folds import folded
 from crewlet.console.registries import (
     HEALTH,
     HOME_LINES,
@@ -22,9 +24,11 @@ from crewlet.console.registries import (
 )
 from crewlet.kernel.actors import Actor
 from crewlet.kernel.errors import Unavailable
+from crewlet.kernel.events import EventType
 from orgs import epochs
 
-FEED_ROWS = 20
+FEED_READ, FEED_ROWS = 60, 20
+NOTHING_TO_DO = "had nothing to do"
 
 
 def register_panels() -> None:
@@ -60,8 +64,14 @@ def now(actor: Actor) -> dict[str, Any]:
 
 
 def feed(actor: Actor) -> dict[str, Any]:
-    """Returns the newest events."""
-    return {"events": queries.feed(actor, limit=FEED_ROWS)["events"]}
+    """Returns the newest events; turns that had nothing to do are folded where they meet."""
+    events = queries.feed(actor, limit=FEED_READ)["events"]
+    return {"lines": folded(events, nothing_to_do)[:FEED_ROWS]}
+
+
+def nothing_to_do(event: Mapping[str, Any]) -> bool:
+    """Says whether an event tells of a turn that ended without work."""
+    return event["type"] == EventType.AGENT_TURN_COMPLETED and NOTHING_TO_DO in event["text"]
 
 
 def day(actor: Actor) -> dict[str, Any]:
@@ -72,6 +82,7 @@ def day(actor: Actor) -> dict[str, Any]:
         "completed": sum(row["completed"] for row in hours),
         "sent_back": sum(row["sent_back"] for row in hours),
         "failed": sum(row["failed"] for row in hours),
+        "skipped": sum(row["skipped"] for row in hours),
         "week": queries.tokens_week(actor),
     }
 

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from crewlet.kernel.errors import Forbidden
 from crewlet.kernel.registry import Registry
-
-if TYPE_CHECKING:
-    from crewlet.kernel.actors import Actor
 
 
 class Grant(StrEnum):
@@ -31,7 +28,18 @@ class Grant(StrEnum):
 
 ALL_GRANTS = frozenset(Grant)
 
-Rule = Callable[["Actor", Any, Any], None]
+
+class Holder(Protocol):
+    """Whoever holds grants."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def grants(self) -> frozenset[Grant]: ...
+
+
+Rule = Callable[[Any, Any, Any], None]
 RULES: Registry[Rule] = Registry("authority rules")
 
 
@@ -45,7 +53,7 @@ def authority_rule(name: str) -> Callable[[Rule], Rule]:
     return register
 
 
-def require(actor: Actor, grant: Grant) -> None:
+def require(actor: Holder, grant: Grant) -> None:
     """Passes when the actor holds the grant; raises `Forbidden` naming it otherwise."""
     if grant in actor.grants:
         return

@@ -33,7 +33,6 @@ class EventType(StrEnum):
     SEAT_PAUSED = "seat_paused"
     SEAT_RESUMED = "seat_resumed"
     SEAT_CLAIMED = "seat_claimed"
-    SEAT_LOST = "seat_lost"
     SEAT_BUDGET_PARKED = "seat_budget_parked"
     SEAT_BUDGET_RELEASED = "seat_budget_released"
     NOTIFICATION_SKIPPED = "notification_skipped"
@@ -52,7 +51,6 @@ class EventType(StrEnum):
     TURN_GUARD_BREACH = "turn_guard_breach"
     BUDGET_EXHAUSTED = "budget_exhausted"
     LLM_UNAVAILABLE = "llm_unavailable"
-    PROMPT_SIZE = "prompt_size"
     A2A_CHANNEL_OPENED = "a2a_channel_opened"
     A2A_MESSAGE_SENT = "a2a_message_sent"
     A2A_CHANNEL_CLOSED = "a2a_channel_closed"
@@ -82,7 +80,6 @@ def _category(kind: EventType) -> str:
         "agent_": "turn",
         "budget_": "turn",
         "llm_": "turn",
-        "prompt_": "turn",
         "a2a_": "a2a",
         "diary_": "learning",
         "work_item_a": "decision",

@@ -117,7 +117,7 @@ def test_a_cursor_of_another_order_is_refused(ana: Program) -> None:
 def test_pages_of_turns_and_events_lose_and_repeat_nothing(ana: Program) -> None:
     turns = {str(a_turn().id) for _ in range(5)}
     events = {
-        str(publish(EventType.PROMPT_SIZE, summary=f"{n}", payload={"n": n})) for n in range(5)
+        str(publish(EventType.NOTIFICATION_SKIPPED, summary=f"{n}", payload={"n": n})) for n in range(5)
     }
     found = [row["id"] for row in walked(ana, "/turns", "turns", limit=2)]
     assert (len(found), set(found)) == (5, turns)

@@ -157,6 +157,7 @@ def test_what_breaks_inside_is_hidden_logged_and_said_in_the_one_shape(
     ana: Program,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
+    *,
     error: Exception,
     status: int,
     code: str,

@@ -69,6 +69,7 @@ def _set_environment(folder: Path) -> None:
         "CREWLET_IDLE_TRANSACTION_SECONDS": "60",
         "CREWLET_PUBLIC_URL": "http://testserver",
         "CREWLET_LOG_LEVEL": "WARNING",
+        "CREWLET_REHEARSAL_PACE": "0",
         "CREWLET_LOG_FORMAT": "console",
         "CREWLET_MANIFEST_STATIC": "0",
     }

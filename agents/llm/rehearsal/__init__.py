@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterator
+
+from django.conf import settings
 
 from agents.llm.base import Answer, Delta, Request, StopReason, ToolCallPart, Usage
 from agents.llm.rehearsal.play import Move, next_move
@@ -18,8 +19,6 @@ from agents.llm.rehearsal.situation import read
 from crewlet.kernel import pace
 
 MODEL = "rehearsal-1"
-PACE_VARIABLE = "CREWLET_REHEARSAL_PACE"
-PACE_SECONDS = 0.6
 _CHARS_PER_TOKEN = 4
 _DELTA_CHARS = 24
 
@@ -57,7 +56,7 @@ class RehearsalProvider:
 
     def _speak(self, request: Request, speech: str) -> None:
         """Takes about as long as a quick model would, so that a person can watch the play."""
-        seconds = float(os.environ.get(PACE_VARIABLE, PACE_SECONDS))
+        seconds = settings.CREWLET.rehearsal_pace
         pieces = list(_pieces(speech))
         pace.wait(seconds / 2)
         for piece in pieces:

@@ -71,6 +71,10 @@ VARIABLES: Mapping[str, tuple[str, str]] = {
         "none",
         "For crash tests: the name of a failpoint at which the process kills itself.",
     ),
+    "CREWLET_REHEARSAL_PACE": (
+        "=rehearsal_pace",
+        "Seconds that a rehearsed model answer takes; `0` to rehearse at full speed.",
+    ),
     "CREWLET_MANIFEST_STATIC": (
         "`0`",
         "`1` serves static files under hashed names from the folder that `collectstatic` filled.",
@@ -82,15 +86,6 @@ VARIABLES: Mapping[str, tuple[str, str]] = {
     "OPENAI_API_KEY": (
         "none",
         "Found when the demo company is created; a document names it as `${OPENAI_API_KEY}`.",
-    ),
-}
-
-
-# Read where it is used: only the rehearsal knows it.
-ELSEWHERE: Mapping[str, tuple[str, str]] = {
-    "CREWLET_REHEARSAL_PACE": (
-        "`0.6`",
-        "Seconds that a rehearsed model answer takes; `0` to rehearse at full speed.",
     ),
 }
 
@@ -109,8 +104,7 @@ def body() -> str:
             f"disagree about {', '.join(sorted(told ^ read_names))}."
         )
     rows = [
-        (code(name), _stand_in(given, env), meaning)
-        for name, (given, meaning) in {**VARIABLES, **ELSEWHERE}.items()
+        (code(name), _stand_in(given, env), meaning) for name, (given, meaning) in VARIABLES.items()
     ]
     return table(("variable", "without it", "meaning"), rows)
 

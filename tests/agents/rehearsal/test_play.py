@@ -17,7 +17,7 @@ from agents.llm.base import (
     ToolSchema,
     UserMessage,
 )
-from agents.llm.rehearsal import PACE_VARIABLE, RehearsalProvider
+from agents.llm.rehearsal import RehearsalProvider
 
 TEAM = """## Your team
 
@@ -34,11 +34,6 @@ WORK = tuple(
     for name in ("get_work_item", "list_work_items", "create_work_item", "submit_work")
 )
 REVIEW = (ToolSchema("submit_review", "", {}),)
-
-
-@pytest.fixture(autouse=True)
-def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(PACE_VARIABLE, "0")
 
 
 def letter(reason: str, *, kind: str = "agent", owed: bool = True, more: str = "") -> str:
