@@ -42,6 +42,7 @@ def reflect_and_persist(actor: Actor, args: ReflectAndPersist, target: None) -> 
         actor=actor.author,
         seat_id=actor.seat_id,
         turn_id=turn_id,
+        trace_id=actor.turn.trace if actor.turn else "",
     )
     kept = f"until {note.expires_at:%d %b %Y}" if note.expires_at else "for good"
     return Result(f"Written down, kept {kept}.", data={"id": str(note.id)})

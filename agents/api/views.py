@@ -21,6 +21,7 @@ from agents.queries import feed, turns
 from crewlet.doors.rest import ErrorAnswer, ReadView, act_response, actor_of, json_body
 from crewlet.kernel import clock, live
 from crewlet.kernel.errors import CrewletError, ErrorCode
+from crewlet.kernel.events import CATEGORIES, EventType
 from crewlet.kernel.redis import client
 from orgs import epochs
 
@@ -197,6 +198,9 @@ _EVENT_FILTERS = frozenset(
 )
 
 
+_CATEGORIES = tuple(sorted(set(CATEGORIES.values())))
+
+
 class EventsView(ReadView):
     """Events, newest first."""
 
@@ -220,8 +224,8 @@ class EventsView(ReadView):
         return Response(
             feed.events(
                 actor_of(request),
-                category=given.get("category", ""),
-                kind=given.get("type", ""),
+                category=_one_of(given, "category", _CATEGORIES),
+                kind=_one_of(given, "type", tuple(EventType)),
                 turn=_uuid(given, "turn"),
                 failed=_flag(given, "failed"),
                 since=_instant(given, "since"),

@@ -46,8 +46,6 @@ log = logging.getLogger(__name__)
 POISON_LOSSES: Final = 5
 """Workers in a row that died under one turn, after which its mail is poison."""
 PARKED: Final = "parked"
-COALESCE_WINDOW_SECONDS: Final = 0.0
-COALESCE_MAX_BATCH: Final = claim.MAX_BATCH
 
 TURNS = Counter("crewlet_turns_started_total", "Turns that this node started.", ["kind"])
 """kind: new, resumed (after a park), adopted (after a lost worker)."""
@@ -121,7 +119,7 @@ class Dispatcher:
         with transaction.atomic(durable=True), connection.cursor() as cursor:
             cursor.execute(f"SET LOCAL lock_timeout = {leases.LOCK_TIMEOUT_MS}")
             leases.fence(cursor, seat_id, lease.epoch)
-            batch = self._batch(cursor, seat_id, lease)
+            batch = self._batch(cursor, seat_id, clear)
             if not batch:
                 return None, ()
             merged = conversations.merge(batch, triggers.collapses)
@@ -131,17 +129,21 @@ class Dispatcher:
             _tell_merge(seat_id, turn_id, merged)
         return turn_id, merged.letters
 
-    def _batch(self, cursor: CursorWrapper, seat_id: UUID, lease: Lease) -> Sequence[Letter]:
+    def _batch(self, cursor: CursorWrapper, seat_id: UUID, clear: Clear) -> Sequence[Letter]:
         """Takes conversations, oldest first, until one has a letter that needs a turn."""
+        document = clear.snapshot.document
         while True:
             letters = claim.take(
-                cursor, seat_id, window=COALESCE_WINDOW_SECONDS, limit=COALESCE_MAX_BATCH
+                cursor,
+                seat_id,
+                window=document.notification_coalesce_window_seconds,
+                limit=document.notification_coalesce_max_batch,
             )
             if not letters:
                 return ()
             fresh = claim.drop_worked(cursor, seat_id, letters)
             quiet = [letter for letter in fresh if not triggers.wakes(letter.kind)]
-            claim.complete(cursor, seat_id, quiet, epoch=lease.epoch, reason="informational")
+            claim.complete(cursor, seat_id, quiet, epoch=clear.lease.epoch, reason="informational")
             wanted = [letter for letter in fresh if triggers.wakes(letter.kind)]
             if wanted:
                 return conversations.first_batch(wanted)
@@ -176,6 +178,7 @@ def _tell_merge(seat_id: UUID, turn_id: UUID, merged: Merged) -> None:
         seat_id=seat_id,
         turn_id=turn_id,
         work_key=merged.work_key,
+        trace_id=merged.trace,
         payload={"batch_key": merged.batch_key, "count": len(merged.letters)},
     )
 

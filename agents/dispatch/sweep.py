@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db import connection
 from prometheus_client import Counter
 
-from agents.dispatch import dispatcher, park
+from agents.dispatch import park
 from agents.dispatch.gate import Gate
 from agents.mail import claim
 from crewlet.kernel import clock
@@ -37,11 +37,13 @@ def run_once(gate: Gate, seats: list[UUID]) -> float | None:
         return None
     now = clock.now()
     try:
-        park.release_budget_holds(seats, epochs.active(), now)
+        snapshot = epochs.active()
+        park.release_budget_holds(seats, snapshot, now)
     except Unavailable:
         return None
     with connection.cursor() as cursor:
-        waiting = claim.due(cursor, seats, window=dispatcher.COALESCE_WINDOW_SECONDS)
+        window = snapshot.document.notification_coalesce_window_seconds
+        waiting = claim.due(cursor, seats, window=window)
         cursor.execute(_OPEN, (seats,))
         opened = {row[0] for row in cursor.fetchall()}
         cursor.execute(_HELD, (seats, now))

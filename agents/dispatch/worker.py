@@ -21,18 +21,22 @@ from uuid import UUID
 
 from celery import Celery, bootsteps, signals
 from django.conf import settings
+from django.db import DatabaseError
 
 from agents import wake as doorbell
 from agents.dispatch import sweep
 from agents.dispatch.dispatcher import Dispatcher
 from agents.dispatch.gate import Gate
 from agents.dispatch.turns import JournalledTurns, Turns
+from agents.llm import chain
 from agents.seats.host import EXIT_TEMPFAIL, HostSettings, SeatHost
 from agents.seats.presence import SEATS_ROLE
-from crewlet.kernel.errors import Conflict
+from crewlet.kernel import db
+from crewlet.kernel.errors import Conflict, Unavailable
 from crewlet.kernel.events import EventType, publish
 from crewlet.kernel.queue import WORKER_SOCKET_SECONDS, transport_options
 from crewlet.kernel.registry import freeze_all
+from orgs import epochs
 
 log = logging.getLogger(__name__)
 
@@ -125,6 +129,7 @@ def install(app: Celery, turns: Turns | None = None) -> None:
         if _is_duty(sender):
             return
         env = settings.CREWLET
+        _warm()
         _process.host = build_host(
             HostSettings(env.node_id, env.lease_ttl, env.sweep_seconds, env.max_concurrent), turns
         )
@@ -135,6 +140,17 @@ def install(app: Celery, turns: Turns | None = None) -> None:
     signals.worker_init.connect(on_init, weak=False)
     signals.worker_shutting_down.connect(_on_signal, weak=False)
     signals.worker_shutdown.connect(_on_shutdown, weak=False)
+
+
+def _warm() -> None:
+    """Imports what the first turn needs, before a seat is held that could be woken."""
+    try:
+        chain.warm(epochs.active())
+    except (Unavailable, DatabaseError) as error:
+        # No company yet, or no database: the host says so itself, or waits for one.
+        log.info("worker_not_warmed", extra={"why": str(error)})
+    finally:
+        db.release()
 
 
 def _boot(host: SeatHost) -> None:

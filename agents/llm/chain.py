@@ -7,6 +7,7 @@ the company. Each entry is asked with its first key.
 from __future__ import annotations
 
 import importlib
+import logging
 import os
 import re
 import threading
@@ -20,6 +21,8 @@ from agents.llm.settings import ModelSettings
 
 if TYPE_CHECKING:
     from orgs.epochs import Snapshot
+
+log = logging.getLogger(__name__)
 
 DEFAULT_KEY = "default"
 _VARIABLE = re.compile(r"\$\{([A-Za-z_]\w*)\}", re.ASCII)
@@ -152,6 +155,19 @@ def _rehearsal(key: str, entry: Any) -> Provider:
     module = importlib.import_module("agents.llm.rehearsal")
     provider: Provider = module.RehearsalProvider(key=key, model=entry.model or "rehearsal")
     return provider
+
+
+def warm(snapshot: Snapshot) -> None:
+    """Imports the SDKs of the company's providers and opens their clients.
+
+    Worth a second of a worker's start: otherwise the first seat that is woken waits for it. A
+    provider that cannot be asked is passed over; the turn that needs it says why.
+    """
+    for key, entry in _providers(snapshot).items():
+        try:
+            provider_of(key, entry)
+        except NoProvider as missing:
+            log.info("provider_not_warmed", extra={"provider": key, "why": missing.message})
 
 
 def close_clients() -> None:

@@ -88,6 +88,7 @@ def skip(cursor: CursorWrapper, seat_id: UUID, letters: Sequence[Letter], reason
             EventType.TURN_TRIGGER_SKIPPED,
             summary=f"No turn for this letter ({reason.replace('_', ' ')}): {letter.summary}",
             seat_id=seat_id,
+            trace_id=letter.trace,
             payload={"event_id": str(letter.event_id), "kind": letter.kind, "reason": reason},
         )
 
@@ -181,7 +182,7 @@ SELECT gen_random_uuid(), seat_id, event_id,
        to_jsonb(dead) - '{seq,seat_id,turn_id,attempts,not_before,last_error,created_at}'::text[],
        attempts, %(error)s, %(at)s, '', ''
 FROM dead
-RETURNING seat_id, event_id, mail->'payload'->>'summary', attempts
+RETURNING seat_id, event_id, mail->'payload'->>'summary', attempts, mail->>'trace'
 """
 
 
@@ -190,11 +191,12 @@ def _bury(cursor: CursorWrapper, seqs: Sequence[int], error: str) -> tuple[UUID,
         return ()
     cursor.execute(_BURY, {"seqs": list(seqs), "error": error[:2000], "at": clock.now()})
     rows = cursor.fetchall()
-    for seat_id, event_id, summary, attempts in rows:
+    for seat_id, event_id, summary, attempts, trace in rows:
         publish(
             EventType.INBOX_DEAD_LETTERED,
             summary=f"Gave up on a letter after {attempts} attempts: {summary or 'no summary'}",
             seat_id=seat_id,
+            trace_id=trace or "",
             failed=True,
             payload={"event_id": str(event_id), "attempts": attempts, "error": error[:500]},
         )

@@ -26,7 +26,7 @@ _STRENGTH: Final[dict[str, int]] = {"none": 0, "tool": 1, "engine": 2}
 class Merged:
     """One unit of work, made of the letters that one turn answers.
 
-    `trigger` describes the newest letter ({id, type, summary, actor, timestamp, …, text});
+    `trigger` describes the newest letter ({id, type, summary, actor, timestamp, trace, …, text});
     `constituents` holds every letter, oldest first. `work_key` is the same whenever the same
     letters are worked again.
     """
@@ -151,6 +151,7 @@ def _trigger(letter: Letter) -> dict[str, Any]:
         "actor": str(sender.get("handle") or sender.get("name") or ""),
         "sender": dict(sender),
         "timestamp": letter.ts.isoformat(),
+        "trace": letter.trace,
     }
 
 

@@ -34,6 +34,7 @@ class Mail:
     `conversation` what is remembered as one talk. `payload` always has `summary` (one line),
     `sender` ({handle, name, kind}) and `text` (markdown, what the prompt shows). `reply_kind` is
     what is owed: nothing, an answer by a tool on `reply_surface`, or one that the engine carries.
+    `trace` is the sender's turn's (32 hex digits); a letter without one begins a trace of its own.
     """
 
     event_id: UUID

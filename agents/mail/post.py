@@ -15,6 +15,7 @@ from agents.mail.letters import Letter, Mail, WorkRef
 from crewlet.kernel import live
 from crewlet.kernel.events import EventType, publish
 from crewlet.kernel.failpoints import failpoint
+from crewlet.kernel.ids import new_id
 from orgs import notices
 
 __all__ = ["Letter", "Mail", "WorkRef", "post"]
@@ -93,7 +94,7 @@ def _row(seat_id: UUID, mail: Mail) -> dict[str, Any]:
         "reply_kind": mail.reply_kind,
         "reply_surface": mail.reply_surface,
         "work_item": json.dumps(mail.work_item.as_json()) if mail.work_item else None,
-        "trace": mail.trace,
+        "trace": mail.trace or new_id().hex,
         "parent": mail.parent_turn,
         "depth": mail.depth,
         "chain": json.dumps(list(mail.chain)),

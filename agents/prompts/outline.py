@@ -6,9 +6,12 @@ keys are unique: a page can show any part byte for byte.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import logging
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypedDict
+
+log = logging.getLogger(__name__)
 
 _GAP = "\n\n"
 
@@ -63,3 +66,31 @@ def assemble(sections: Iterable[Section]) -> Prompt:
         for section, piece in zip(kept, pieces, strict=True)
     )
     return Prompt("".join(pieces), outline)
+
+
+def fitting(outline: Sequence[OutlinePart], text: str) -> list[OutlinePart]:
+    """Returns the outline when it tiles the text exactly, else none of it.
+
+    A page would show parts that begin in the middle of others; without an outline it shows the
+    prompt whole.
+    """
+    keys = [part["key"] for part in outline]
+    fault = "two parts share a key" if len(set(keys)) != len(keys) else _misfit(outline, text)
+    if fault:
+        log.error("prompt_outline_withheld", extra={"why": fault, "keys": keys})
+        return []
+    return list(outline)
+
+
+def _misfit(outline: Sequence[OutlinePart], text: str) -> str:
+    raw, at = text.encode(), 0
+    for part in outline:
+        piece = raw[at : at + part["bytes"]]
+        at += part["bytes"]
+        if part["bytes"] < 1 or len(piece) != part["bytes"]:
+            return f"part {part['key']} has no text of its own"
+        try:
+            piece.decode()
+        except UnicodeDecodeError:
+            return f"part {part['key']} cuts a character"
+    return "" if at == len(raw) else f"{len(raw) - at} bytes are in no part"

@@ -8,15 +8,19 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from agents.llm.base import ToolCallPart
 from agents.tools.tool import Tool
-from crewlet.kernel.actions import Door, Outcome, perform
+from crewlet.kernel.actions import Door, Outcome, Result, perform
 from crewlet.kernel.actors import Actor
 from crewlet.kernel.errors import CrewletError, Fenced
 from crewlet.kernel.failpoints import failpoint
 from crewlet.kernel.redact import clean
+
+_NO_TEXT: Final = "\ufffd" + "".join(map(chr, (*range(1, 8), *range(14, 27))))
+_MOST_STRANGE: Final = 3
+"""One strange character in so many is a slip of somebody's; more is binary data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +36,25 @@ class CallResult:
     def failed(cls, text: str) -> CallResult:
         """Returns a failed result that says why."""
         return cls(ok=False, text=text)
+
+
+def what_was_read(
+    text: str, refs: tuple[str, ...] = (), data: dict[str, Any] | None = None
+) -> CallResult:
+    """Returns the result of a read, whole and cleaned; binary data is a failed one.
+
+    A model cannot read it, and what is left of it without its control characters would pass for
+    text. A write is never judged by its answer: it has landed.
+    """
+    strange = sum(text.count(mark) for mark in _NO_TEXT)
+    if "\x00" in text or strange * _MOST_STRANGE > len(text):
+        return CallResult(
+            ok=False,
+            text=f"The result is binary data ({len(text):,} characters), which cannot be shown. "
+            "Ask for a text form of it, or for a reference to it.",
+            refs=refs,
+        )
+    return CallResult(ok=True, text=clean(text), refs=refs, data=data or {})
 
 
 class CallJournal(Protocol):
@@ -71,6 +94,9 @@ def run_call(tool: Tool, call: ToolCallPart, actor: Actor, journal: CallJournal)
         raise
     except CrewletError as error:
         return CallResult.failed(clean(error.message))
+    if tool.proven_read and outcome.result is not None:
+        result = outcome.result
+        return what_was_read(_text_of(result), result.refs, result.data)
     return result_of(outcome)
 
 
@@ -85,7 +111,11 @@ def result_of(outcome: Outcome) -> CallResult:
         error = outcome.error or CrewletError("The action left no answer.")
         return CallResult.failed(clean(error.message))
     result = outcome.result
-    text = result.message
-    if result.data:
-        text = f"{text}\n{json.dumps(result.data, ensure_ascii=False, default=str, indent=1)}"
-    return CallResult(ok=True, text=clean(text), refs=result.refs, data=result.data)
+    return CallResult(ok=True, text=clean(_text_of(result)), refs=result.refs, data=result.data)
+
+
+def _text_of(result: Result) -> str:
+    if not result.data:
+        return result.message
+    data = json.dumps(result.data, ensure_ascii=False, default=str, indent=1)
+    return f"{result.message}\n{data}"

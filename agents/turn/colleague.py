@@ -100,6 +100,7 @@ def open_channel(actor: Actor, target_id: UUID, target_handle: str, brief: str) 
             actor=actor.handle,
             seat_id=actor.seat_id,
             turn_id=turn.turn_id if turn else None,
+            trace_id=turn.trace if turn else "",
             payload={"channel": str(channel), "target": target_handle},
             topics=("agents",),
         )
@@ -132,6 +133,7 @@ def _wake_target(
             work_item=item,
             parent_turn=turn.turn_id if turn else None,
             agent_caused=True,
+            trace=turn.trace if turn else "",
         ),
     )
 
@@ -178,7 +180,7 @@ def _answer_one(channel: UUID, head: TurnHead, handle: str, name: str, text: str
     _run(_MESSAGE, (new_id(), channel, "answer", head.seat_id, body, now))
     _wake_asker(
         row[0], channel, handle, name, body=body, summary=f"{name} answers: {_line(body)}",
-        depth=max(0, head.depth - 1), parent=head.id, now=now,
+        depth=max(0, head.depth - 1), parent=head.id, now=now, trace=head.trace,
     )  # fmt: skip
     for kind, summary in (
         (EventType.A2A_MESSAGE_SENT, f"{name} answered: {_line(body)}"),
@@ -190,6 +192,7 @@ def _answer_one(channel: UUID, head: TurnHead, handle: str, name: str, text: str
             actor=handle,
             seat_id=head.seat_id,
             turn_id=head.id,
+            trace_id=head.trace,
             payload={"channel": str(channel), "duration_ms": _ms(row[2], now)},
             topics=("agents",),
         )
@@ -198,7 +201,7 @@ def _answer_one(channel: UUID, head: TurnHead, handle: str, name: str, text: str
 
 def _wake_asker(
     requester: UUID, channel: UUID, handle: str, name: str, *, body: str, summary: str,
-    depth: int, parent: UUID | None, now: datetime,
+    depth: int, parent: UUID | None, now: datetime, trace: str = "",
 ) -> None:  # fmt: skip
     event_id = new_id()
     post(
@@ -220,6 +223,7 @@ def _wake_asker(
             depth=depth,
             parent_turn=parent,
             agent_caused=True,
+            trace=trace,
         ),
     )
 

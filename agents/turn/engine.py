@@ -70,6 +70,7 @@ def run(claimed: ClaimedTurn, host: HostContext) -> TurnEnd:
     state = resume.replay(record, begin(record.head.reply_kind))
     if claimed.resumed and not detail.get("clean"):
         running.ambiguous = resume.ambiguous(record, state)
+        loop.note_unobserved(running, state)
     while running.finished is None:
         state = _next(running, state)
     running.live.ended(running.finished.kind)

@@ -70,6 +70,7 @@ def open_turn(
         seat_id=seat_id,
         turn_id=turn_id,
         work_key=merged.work_key,
+        trace_id=merged.trace,
         payload={
             "trigger": {k: v for k, v in merged.trigger.items() if k != "text"},
             "conversation": merged.conversation,
@@ -97,7 +98,7 @@ UPDATE agents_turn t SET
     park_reason = '', wake_at = NULL,
     park_detail = old.park_detail || jsonb_build_object('clean', old.stage = 'parked')
 FROM old WHERE t.id = old.id AND t.stage <> 'done'
-RETURNING t.node_lost, old.stage, t.seat_id, t.work_key,
+RETURNING t.node_lost, old.stage, t.seat_id, t.work_key, coalesce(t.trigger ->> 'trace', ''),
     (SELECT count(*) FROM agents_segment s WHERE s.turn_id = t.id)
 """
 
@@ -113,7 +114,7 @@ def adopt(cursor: CursorWrapper, turn_id: UUID, *, lease_epoch: int, node: str, 
     row = cursor.fetchone()
     if row is None:
         raise Fenced("The turn has ended; there is nothing to take over.")
-    node_lost, stage, seat_id, work_key, segments = row
+    node_lost, stage, seat_id, work_key, trace, segments = row
     if stage == "parked":
         rows.insert_segment(
             cursor, turn_id, kind="resume", launch_id=str(segments), node=node, now=clock.now()
@@ -125,6 +126,7 @@ def adopt(cursor: CursorWrapper, turn_id: UUID, *, lease_epoch: int, node: str, 
         seat_id=seat_id,
         turn_id=turn_id,
         work_key=work_key,
+        trace_id=trace,
         payload={"node": node, "node_lost": node_lost, "parked": stage == "parked"},
         topics=("agents", f"turn:{turn_id}"),
     )  # fmt: skip
@@ -135,7 +137,8 @@ def adopt(cursor: CursorWrapper, turn_id: UUID, *, lease_epoch: int, node: str, 
 _ABANDON = """
 UPDATE agents_turn SET stage = 'done', phase = '', outcome = 'failed', error_kind = %s, error = %s,
     ended_at = %s, wake_at = NULL, park_reason = ''
-WHERE id = %s AND stage <> 'done' RETURNING seat_id, work_key
+WHERE id = %s AND stage <> 'done'
+RETURNING seat_id, work_key, coalesce(trigger ->> 'trace', '')
 """
 
 
@@ -155,6 +158,7 @@ def abandon(cursor: CursorWrapper, turn_id: UUID, *, error_kind: str, error: str
         seat_id=row[0],
         turn_id=turn_id,
         work_key=row[1],
+        trace_id=row[2],
         failed=True,
         payload={"failed": True, "error_kind": error_kind},
         topics=("agents", f"turn:{turn_id}"),
@@ -313,6 +317,7 @@ class Journal:
                 seat_id=head.seat_id,
                 turn_id=turn_id,
                 work_key=head.work_key,
+                trace_id=head.trace,
                 topics=("agents", f"turn:{turn_id}", *event.pop("topics", ())),
                 **event,
             )

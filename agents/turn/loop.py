@@ -23,6 +23,7 @@ from agents.llm.base import (
     Request,
     ToolCallPart,
     ToolSchema,
+    Usage,
 )
 from agents.tools.run_call import CallResult, run_call
 from agents.turn import outcome, resume, rows, words
@@ -205,6 +206,31 @@ def _take(running: Running, state: State, phase: PhaseRecord, item: RoundRecord)
     failpoint("answer.recorded")
     outcome.fire_marks(running)
     return state
+
+
+def note_unobserved(running: Running, state: State) -> None:
+    """Records that a lost worker may have asked for an answer that nobody has.
+
+    Whether its request had left cannot be known; the vendor may have counted it. It costs no
+    tokens here, for nobody knows them.
+    """
+    # A submission is checked and its reviewer asked without a commit between.
+    checked = state.position is Position.CHECKING
+    if not checked and state.position is not Position.ASKING:
+        return
+    phase = PhaseName.REVIEW if checked else state.phase
+    lost = Charge(
+        seat_id=running.record.head.seat_id,
+        who=running.handle,
+        turn_id=running.record.head.id,
+        phase=phase.value,
+        usage=Usage(0, 0),
+        model="",
+        provider_entry="",
+        unobserved=True,
+    )
+    with running.journal.write() as cursor:
+        charge(cursor, lost, limits={}, tz=epochs.active().timezone, now=clock.now())
 
 
 def _charge_of(running: Running, phase: PhaseRecord, item: RoundRecord) -> Charge:

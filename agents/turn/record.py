@@ -166,6 +166,11 @@ class TurnHead:
     attempt: int = 1
 
     @property
+    def trace(self) -> str:
+        """The trace of the letter it answers; empty for a turn of an earlier version."""
+        return str(self.trigger.get("trace", ""))
+
+    @property
     def work_item_key(self) -> str:
         return str(self.work_item.get("key", "")) if self.work_item else ""
 

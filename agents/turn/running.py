@@ -100,7 +100,9 @@ class Running:
         head = record.head
         handle = snapshot.handles[head.seat_id]
         seat = snapshot.chart.seats[handle]
-        turn = TurnRef(head.id, head.work_key, head.depth, head.chain, head.work_item_key)
+        turn = TurnRef(
+            head.id, head.work_key, head.depth, head.chain, head.work_item_key, head.trace
+        )
         return cls(
             record=record,
             journal=Journal(record, lease_epoch),

@@ -109,5 +109,6 @@ def _tell(failed: Failure, handle: str, told: set[str]) -> None:
             reply_kind="none",
             agent_caused=True,
             parent_turn=head.id,
+            trace=head.trace,
         ),
     )

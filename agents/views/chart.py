@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from crewlet.console.words import spelled
 from orgs.chart import Chart
 
 Rows = Mapping[str, Mapping[str, Any]]
@@ -16,7 +17,6 @@ LEGEND = (
     ("person", "People"),
 )
 IDLE = "no agent is working"
-_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 
 
 def tree(chart: Chart, seats: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
@@ -71,5 +71,4 @@ def sentence(counts: Iterable[Mapping[str, Any]]) -> str:
 
 
 def _agents(count: int, one: str, many: str) -> str:
-    number = _NUMBERS[count] if count < len(_NUMBERS) else str(count)
-    return f"{number} {one if count == 1 else many}"
+    return f"{spelled(count)} {one if count == 1 else many}"

@@ -127,12 +127,12 @@ def _percent(window: dict[str, Any]) -> float:
 
 def _seat(actor: Actor, handle: str) -> dict[str, Any]:
     detail = queries.seat_detail(actor, handle)
-    found = queries.recent_turns(actor, seat=handle, limit=SEAT_TURNS)
+    found = queries.recent_turns(actor, seat=handle, stage="done", limit=SEAT_TURNS)
     running = [row for row in queries.running_turns(actor) if row["seat"]["handle"] == handle]
     parked = [row for row in queries.parked_turns(actor) if row["seat"]["handle"] == handle]
     return {
         "detail": detail,
-        "row": detail["row"],
+        "row": _named(detail["row"]),
         "about": detail["about"],
         "open_turns": [turn_face(row) for row in (*running, *parked)],
         "lines": folded([turn_face(row) for row in found["turns"]], quiet),
@@ -165,10 +165,24 @@ def _live(request: HttpRequest) -> dict[str, Any]:
     }
 
 
+def _named(row: dict[str, Any]) -> dict[str, Any]:
+    paused = row["paused"]
+    return {**row, "paused": {**paused, "by": name_of(paused["by"])}} if paused else row
+
+
+def name_of(author: str) -> str:
+    """Returns what a person reads for an author: a seat's name for its handle."""
+    seat = epochs.active().chart.seats.get(author)
+    return seat.name if seat else author
+
+
 def _never(row: Mapping[str, Any]) -> bool:
     return False
 
 
 def _turn(actor: Actor, turn_id: UUID) -> dict[str, Any]:
     detail = queries.turn_detail(actor, turn_id)
+    stop = detail.get("stop_request")
+    if stop:
+        detail = {**detail, "stop_request": {**stop, "by": name_of(stop["by"])}}
     return {"detail": detail, **trace(detail, clock.now())}

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from agents.live import pages as queries
 from agents.live.snapshot import health_card, seat_rows
 from agents.views.chart import activity_of, legend, sentence
 from agents.views.faces import turn_face
-from agents.views.folds import folded
+from agents.views.news import news
 from crewlet.console.registries import (
     HEALTH,
     HOME_LINES,
@@ -24,11 +23,9 @@ from crewlet.console.registries import (
 )
 from crewlet.kernel.actors import Actor
 from crewlet.kernel.errors import Unavailable
-from crewlet.kernel.events import EventType
 from orgs import epochs
 
-FEED_READ, FEED_ROWS = 60, 20
-NOTHING_TO_DO = "had nothing to do"
+FEED_READ, FEED_ROWS = 120, 20
 
 
 def register_panels() -> None:
@@ -64,14 +61,9 @@ def now(actor: Actor) -> dict[str, Any]:
 
 
 def feed(actor: Actor) -> dict[str, Any]:
-    """Returns the newest events; turns that had nothing to do are folded where they meet."""
+    """Returns the newest events that a person wants; turns without work are folded."""
     events = queries.feed(actor, limit=FEED_READ)["events"]
-    return {"lines": folded(events, nothing_to_do)[:FEED_ROWS]}
-
-
-def nothing_to_do(event: Mapping[str, Any]) -> bool:
-    """Says whether an event tells of a turn that ended without work."""
-    return event["type"] == EventType.AGENT_TURN_COMPLETED and NOTHING_TO_DO in event["text"]
+    return {"lines": news(events, FEED_ROWS)}
 
 
 def day(actor: Actor) -> dict[str, Any]:

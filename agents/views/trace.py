@@ -138,17 +138,19 @@ def _waterfall(detail: Row, now: datetime) -> list[Out]:
 
 def _what_went_wrong(detail: Row) -> list[Out]:
     found = []
-    if detail.get("error"):
+    stop = detail.get("stop_request")
+    stopped = detail.get("outcome") == "stopped" and stop
+    if detail.get("error") and not stopped:
         kind = words(str(detail.get("error_kind") or "error"))
         found.append({"title": kind.capitalize(), "text": detail["error"]})
     for row in detail["phases"]:
         if row["error"]:
             title = f"{phase_name(row['phase'])} failed: {words(row['error_kind'])}"
             found.append({"title": title, "text": row["error"]})
-    stop = detail.get("stop_request")
     if stop:
         text = stop["reason"] or "No reason was given."
-        found.append({"title": f"{stop['by']} asked to stop this turn", "text": text})
+        did = "stopped" if stopped else "asked to stop"
+        found.append({"title": f"{stop['by']} {did} this turn", "text": text})
     return found
 
 

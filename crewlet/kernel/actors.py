@@ -23,13 +23,17 @@ class ActorKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TurnRef:
-    """The turn in which an agent seat acts: what its writes are keyed and charged by."""
+    """The turn in which an agent seat acts: what its writes are keyed and charged by.
+
+    `trace` names the chain of letters and turns that one cause set off.
+    """
 
     turn_id: UUID
     work_key: str
     depth: int = 0
     chain: tuple[str, ...] = ()
     work_item: str = ""
+    trace: str = ""
 
 
 @dataclass(frozen=True, slots=True)

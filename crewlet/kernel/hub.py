@@ -75,7 +75,8 @@ class Listener:
         if frame["kind"] in _COALESCED:
             slot = f"{frame['kind']}:{frame.get('key', '')}"
             self._frames.pop(slot, None)
-        elif frame["kind"] == "progress":
+        elif frame["kind"] == "progress" and "topic" in frame:
+            # Only text in the making grows, so that its newest says all; a step is told once.
             slot = f"progress:{frame['topic']}:{frame['data'].get('kind', '')}"
             self._frames.pop(slot, None)
         self._frames[slot] = frame

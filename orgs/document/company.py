@@ -252,6 +252,10 @@ class CompanyDocument(Section):
     """The company's clock, an IANA zone such as Europe/Berlin. Its days and weeks begin by it."""
     token_budget: TokenBudget | None = None
     """Ceilings of the whole company."""
+    notification_coalesce_window_seconds: Annotated[int, Field(ge=0, le=60)] = 0
+    """How long a conversation gathers before its turn starts; 0 waits for nothing."""
+    notification_coalesce_max_batch: Annotated[int, Field(ge=1, le=100)] = 20
+    """How many letters of a conversation one turn answers at most."""
     providers: Providers = Field(default_factory=Providers)
     """The models it thinks with."""
     roles: tuple[Role, ...] = ()

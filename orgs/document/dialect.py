@@ -15,10 +15,9 @@ from orgs.document.providers import LlmProvider, Providers
 NOT_YET: Final[dict[type[BaseModel], frozenset[str]]] = {
     CompanyDocument: frozenset(
         {
-            "notification_rate_limit", "notification_coalesce_window_seconds",
-            "notification_coalesce_max_batch", "skill_variables", "turn_engine", "learning",
-            "scheduling", "schedules", "workers", "tracker", "knowledge", "integrations",
-            "mcp_servers", "mcp_env",
+            "notification_rate_limit", "skill_variables", "turn_engine", "learning", "scheduling",
+            "schedules", "workers", "tracker", "knowledge", "integrations", "mcp_servers",
+            "mcp_env",
         }
     ),
     Providers: frozenset({"embeddings", "sandbox"}),

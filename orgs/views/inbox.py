@@ -31,17 +31,28 @@ def inbox_pane(request: HttpRequest) -> HttpResponse:
     return draw(request, "orgs/_inbox_pane.html", _context(request))
 
 
+def told(row: dict[str, Any]) -> dict[str, Any]:
+    """Returns a notice whose title does not begin with who it is from: the row shows them."""
+    who = row["who"]
+    lead = f"{who['name']}: " if who else ""
+    if not lead or not row["title"].startswith(lead):
+        return row
+    title = row["title"].removeprefix(lead)
+    return {**row, "title": f"{title[:1].upper()}{title[1:]}"}
+
+
 def _context(request: HttpRequest) -> dict[str, Any]:
     scope, wanted = request.GET.get("scope", "unread"), request.GET.get("open", "")
     found = inbox_page(actor_of(request), scope=scope, cursor=request.GET.get("cursor", ""))
     waiting = found["decisions"]
-    notices = [row for day in found["days"] for row in day["rows"]]
+    days = [{**day, "rows": [told(row) for row in day["rows"]]} for day in found["days"]]
+    notices = [row for day in days for row in day["rows"]]
     opened = next((row for row in waiting if row["ref"] == wanted), None)
     notice = next((row for row in notices if row["id"] == wanted), None)
     if opened is None and notice is None and waiting:
         opened = waiting[0]
     return {
-        "inbox": found,
+        "inbox": {**found, "days": days},
         "scopes": SCOPES,
         "scope": scope,
         "wanted": wanted,

@@ -16,6 +16,7 @@ from crewlet.console.registries import (
     NavRow,
     SettingsSection,
 )
+from crewlet.console.words import said
 from crewlet.kernel.actors import Actor
 from crewlet.kernel.errors import CrewletError, Unavailable
 from orgs import epochs
@@ -69,7 +70,7 @@ def waiting_line(actor: Actor) -> str:
     count = len(decisions(actor)["rows"])
     if not count:
         return ""
-    return "One decision waits for you." if count == 1 else f"{count} decisions wait for you."
+    return f"{said(count, 'decision waits', 'decisions wait')} for you."
 
 
 def decisions(actor: Actor) -> dict[str, Any]:

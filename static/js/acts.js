@@ -51,8 +51,11 @@ function unknown(form, submitter) {
   toast('Nobody knows yet whether this landed.', { label: 'Try again', run: () => form.requestSubmit(submitter) });
 }
 
-// Options of a decision carry ids only when there is a label to choose.
+// Options of a decision carry ids only when there is a label to choose, and a question says in
+// which role it is answered.
 function shape(form, fields) {
+  const question = $('[data-option-role]', form);
+  if (question?.value.trim()) fields.append('decision.role', question.dataset.optionRole);
   for (const input of $$('[data-option-id]', form)) {
     if (input.value.trim()) fields.append(input.name.replace(/label$/, 'id'), input.dataset.optionId);
   }

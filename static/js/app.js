@@ -11,7 +11,13 @@ const root = document.documentElement;
 
 for (const radio of $$('input[name=theme]')) {
   radio.checked = radio.value === root.dataset.theme;
-  radio.addEventListener('change', () => { root.dataset.theme = radio.value; store('theme', radio.value); });
+  radio.addEventListener('change', () => {
+    // Colours change at once: eased one by one, text and its ground would meet half-way.
+    root.dataset.switching = '';
+    root.dataset.theme = radio.value;
+    store('theme', radio.value);
+    requestAnimationFrame(() => requestAnimationFrame(() => { delete root.dataset.switching; }));
+  });
 }
 
 const prefs = {

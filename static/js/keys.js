@@ -111,7 +111,7 @@ addEventListener('keydown', (event) => {
   first = '';
   if (pressed(event, press)) return;
   if (/^[1-9]$/.test(event.key)) {
-    const option = $(`.opt input[data-option="${event.key}"]:not(:disabled)`);
+    const option = $(`.opt input[data-option="${event.key}"]:not(:disabled)`, event.target.closest?.('.ask') ?? document);
     if (option) { option.checked = true; option.focus(); }
   }
 });

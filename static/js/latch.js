@@ -13,6 +13,9 @@ window.htmx?.registerExtension('latch', {
   htmx_before_morph_node(element, detail) {
     const old = detail.oldNode;
     if (old?.classList?.contains('drag') || old?.getAttribute?.('aria-busy') === 'true') return false;
+    // Text in the making is the stream's: the server's page knows none of it.
+    const { newNode } = detail;
+    if (old?.matches?.('[data-partial]') && newNode?.matches?.('[data-partial]') && !newNode.textContent) return false;
     return undefined;
   },
 });

@@ -21,10 +21,15 @@ export const onProgress = (listener) => { tails.add(listener); return () => tail
 
 // -- lane 1 ----------------------------------------------------------------------------------------
 
+// What is said of the reader is said to them, as the server's own pages do.
+const me = document.body.dataset.me ?? '';
+const toReader = (word) => (me && word === `Needs ${me}` ? 'Needs you' : word);
+
 function seat(row) {
   for (const card of $$(`[data-seat="${CSS.escape(row.handle)}"]`)) {
     setAttr(card, 'data-activity', row.kind === 'human' ? 'person' : row.activity);
-    for (const name of ['word', 'reason', 'what', 'key']) setText($(`[data-f=${name}]`, card), row[name] ?? '');
+    setText($('[data-f=word]', card), toReader(row.word ?? ''));
+    for (const name of ['reason', 'what', 'key']) setText($(`[data-f=${name}]`, card), row[name] ?? '');
     const key = $('[data-f=key]', card);
     if (key) { setAttr(key, 'href', row.key ? `/work/${row.key}` : null); key.hidden = !row.key; }
     setAttr($('.bar-fg', card), 'width', `${row.pct ?? 0}%`);
@@ -75,7 +80,12 @@ export async function refetch(id) {
   } catch { /* the line is down: the banner says so, the poll tries again */ } finally { busy.delete(id); }
 }
 
-export const everything = () => { for (const element of $$('[data-live][id]')) due.add(element.id); drain(); };
+// A transcript has no hint of its own: whoever may have missed something reads it whole again.
+export const everything = () => {
+  for (const element of $$('[data-live][id]')) due.add(element.id);
+  for (const listener of tails) listener({ event: 'again' });
+  return drain();
+};
 
 // -- frames ----------------------------------------------------------------------------------------
 
@@ -83,7 +93,7 @@ const kinds = {
   snapshot(data) {
     data.agents?.rows?.forEach(seat);
     if (data.health) health(data.health);
-    everything();
+    everything()?.then(() => { document.body.dataset.fresh = 'yes'; });
   },
   agents: (data) => { data.rows.forEach(seat); hint('agents'); },
   seats: (data) => data.rows.forEach(seat),

@@ -59,6 +59,7 @@ class CwTail extends HTMLElement {
   }
 
   progress(data) {
+    if (data.event === 'again') { this.soon('', data); return; }
     if (data.turn_id !== this.turn) return;
     const id = `r-${data.phase}-${data.iteration}-${data.round}`;
     if (data.event === 'partial_round') { this.partial(id, data); return; }

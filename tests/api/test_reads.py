@@ -117,11 +117,14 @@ def test_a_cursor_of_another_order_is_refused(ana: Program) -> None:
 def test_pages_of_turns_and_events_lose_and_repeat_nothing(ana: Program) -> None:
     turns = {str(a_turn().id) for _ in range(5)}
     events = {
-        str(publish(EventType.NOTIFICATION_SKIPPED, summary=f"{n}", payload={"n": n})) for n in range(5)
+        str(publish(EventType.BUDGET_EXHAUSTED, summary=f"{n}", payload={"n": n})) for n in range(5)
     }
     found = [row["id"] for row in walked(ana, "/turns", "turns", limit=2)]
     assert (len(found), set(found)) == (5, turns)
-    told = [row["id"] for row in walked(ana, "/events", "events", limit=2, type="prompt_size")]
+    told = [
+        row["id"]
+        for row in walked(ana, "/events", "events", limit=2, type=EventType.BUDGET_EXHAUSTED.value)
+    ]
     assert (len(told), set(told)) == (5, events)
     assert told == sorted(told, reverse=True), "newest first"
     one = ana.get(f"/events/{told[0]}").json()

@@ -104,7 +104,9 @@ def test_an_unknown_filter_is_refused_by_name(ana: Program, path: str) -> None:
         ("/turns", {"failed": "maybe"}), ("/turns", {"limit": "-1"}), ("/turns", {"cursor": "%"}),
         ("/turns", {"stage": "someday"}), ("/turns", {"outcome": "someday"}),
         ("/events", {"since": "yesterday"}), ("/events", {"turn": "that-one"}),
-        ("/events", {"cursor": "%"}), ("/me/inbox", {"limit": "many"}), ("/work", {"cursor": "%"}),
+        ("/events", {"cursor": "%"}), ("/events", {"type": "x"}),
+        ("/events", {"category": "x"}), ("/me/inbox", {"limit": "many"}),
+        ("/work", {"cursor": "%"}),
     ],
 )  # fmt: skip
 def test_a_bad_value_of_a_filter_is_refused_by_name(

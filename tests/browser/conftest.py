@@ -16,6 +16,7 @@ from orgs import epochs
 from orgs.models.seats import Seat
 from orgs.people import links
 from orgs.people.printed import path_of
+from tests.browser.visit import cookies_of, settle
 from orgs.revisions import apply_document
 from tests.browser.stage import Stage, set_stage
 from tests.support.people import a_person
@@ -49,7 +50,7 @@ class Site:
     url: str
     stage: Stage
     browser: Browser
-    storage: Any = None
+    storage: Any
     script_errors: list[str] = field(default_factory=list)
 
     def context(self, width: int = 1440, theme: str = "light", **more: Any) -> BrowserContext:
@@ -67,11 +68,11 @@ class Site:
         return context
 
     def open(self, path: str, width: int = 1440, theme: str = "light", **more: Any) -> Page:
-        """Opens a page in a window of its own and waits until its modules run."""
+        """Opens a page in a window of its own and waits until nothing redraws it any more."""
         page = self.context(width, theme, **more).new_page()
         page.on("pageerror", lambda error: self.script_errors.append(str(error)))
         page.goto(path)
-        page.wait_for_function("customElements.get('cw-palette') !== undefined")
+        settle(page)
         return page
 
 
@@ -100,14 +101,9 @@ def site(transactional_db: None, web: str, chromium: Browser) -> Iterator[Site]:
     apply_document(engine_actor("tests"), COMPANY, summary="for the browser")
     stage = set_stage(epochs.active())
     ana = a_person("ana.silva", seat=Seat.objects.get(handle="ana"))
-    site = Site(web, stage, chromium)
-    context = site.context()
-    page = context.new_page()
-    page.goto(path_of(links.make(ana, created_by="tests")))
-    page.click("main button[type=submit], main button")
-    page.wait_for_url(f"{web}/**")
-    site.storage = context.storage_state()
-    yield site
+    # How it is to sign in with a browser is a test of its own; here it would cost each one seconds.
+    storage = cookies_of(web, path_of(links.make(ana, created_by="tests")))
+    yield Site(web, stage, chromium, storage)
     for opened in chromium.contexts:
         opened.close()
     epochs.forget()

@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 from crewlet.kernel import live
 from tests.browser.conftest import Site
 from tests.browser.stage import a_round
+from tests.browser.visit import settle
 from tests.support.until import until
 from tests.tracker.company import comment, create
 from tracker.models.comments import Comment
@@ -54,7 +55,7 @@ def test_dragging_writes_the_same_as_the_keys(site: Site) -> None:
         page.keyboard.press("Alt+ArrowRight")
     expect(page.locator("#announce")).to_contain_text("Saved")
     page.goto("/work/ENG")
-    page.wait_for_function("customElements.get('cw-board') !== undefined")
+    settle(page)
     box = page.locator(f"#card-{by_hand}").bounding_box()
     lane = page.locator(".lane[data-lane=in_progress] .card").first.bounding_box()
     assert box
@@ -107,7 +108,6 @@ def test_the_board_has_one_tab_stop(site: Site) -> None:
 
 def test_a_change_of_somebody_else_arrives_by_the_socket(site: Site) -> None:
     page = site.open("/work/ENG")
-    expect(page.locator("body")).to_have_attribute("data-link", "up")
     made = create(site.stage.ana, "Polish the brass", project="ENG")
     expect(page.locator(f"#card-{made.key}")).to_be_visible(timeout=5000)
 
@@ -135,7 +135,6 @@ def test_a_push_changes_no_geometry(site: Site) -> None:
 def test_a_draft_its_focus_and_an_open_fold_survive_a_push(site: Site) -> None:
     item = site.stage.asked
     page = site.open(f"/work/{item.key}")
-    expect(page.locator("body")).to_have_attribute("data-link", "up")
     page.click(".comp-ask > summary")
     page.fill("#com-in", "half written")
     page.focus("#com-in")
@@ -165,7 +164,6 @@ def test_a_transcript_holds_still_for_its_reader_and_counts_what_is_new(site: Si
     for number in range(2, 9):
         a_round(phase, number)
     page = site.open(f"/live/turns/{turn.id}", 1440)
-    page.wait_for_function("customElements.get('cw-tail') !== undefined")
     assert page.evaluate(END) < 2, "a running turn opens at its end"
     page.hover("cw-tail")
     page.mouse.wheel(0, -500)
@@ -188,7 +186,6 @@ def test_a_transcript_holds_still_for_its_reader_and_counts_what_is_new(site: Si
 def test_text_in_the_making_grows_and_becomes_the_round_under_one_id(site: Site) -> None:
     turn = site.stage.running
     page = site.open(f"/live/turns/{turn.id}")
-    page.wait_for_function("customElements.get('cw-tail') !== undefined")
     place = {"turn_id": str(turn.id), "phase": "execute", "iteration": 1, "round": 2}
     feed(page, "progress", place | {"event": "partial_round", "kind": "text", "text": "All four"})
     feed(page, "progress", place | {"event": "partial_round", "kind": "text", "text": "All"})
@@ -202,7 +199,6 @@ def test_text_in_the_making_grows_and_becomes_the_round_under_one_id(site: Site)
 def test_an_opened_fold_stays_open_when_its_round_is_drawn_again(site: Site) -> None:
     turn = site.stage.running
     page = site.open(f"/live/turns/{turn.id}")
-    page.wait_for_function("customElements.get('cw-tail') !== undefined")
     page.click("#r-execute-1-0 .call summary")
     page.evaluate("window.__node = document.querySelector('#r-execute-1-0')")
     place = {"turn_id": str(turn.id), "phase": "execute", "iteration": 1, "round": 0}
@@ -301,7 +297,6 @@ def test_the_palette_finds_by_prefix_and_gives_the_focus_back(site: Site) -> Non
 
 def test_a_mention_is_completed_and_leaves_the_policy_clean(site: Site) -> None:
     page = site.open(f"/work/{site.stage.asked.key}")
-    page.wait_for_function("customElements.get('text-expander') !== undefined")
     page.focus("#com-in")
     page.keyboard.type("ask @pac")
     expect(page.locator(".suggest [role=option]")).to_have_count(1)
@@ -329,7 +324,6 @@ def test_the_sheet_of_keys_is_drawn_from_the_table(site: Site) -> None:
 
 def test_arrows_walk_the_chart(site: Site) -> None:
     page = site.open("/agents")
-    page.wait_for_function("customElements.get('cw-chart') !== undefined")
     page.focus("#seat-agent-cto .seat-id")
     page.keyboard.press("ArrowDown")
     assert page.evaluate("document.activeElement.closest('.seat').id") == "seat-agent-swe"
@@ -350,8 +344,6 @@ def test_the_drawer_opens_and_escape_gives_the_focus_back(site: Site) -> None:
 
 def test_a_hint_fetches_each_region_once(site: Site) -> None:
     page = site.open("/agents")
-    expect(page.locator("body")).to_have_attribute("data-link", "up")
-    page.wait_for_load_state("networkidle")
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url) if "/ui/" in request.url else None)
     for _ in range(5):

@@ -408,16 +408,23 @@ def inbox_page(actor: Any = None, **asked: Any) -> dict[str, Any]:
 
 
 def feed(actor: Any = None, **asked: Any) -> dict[str, Any]:
-    """Returns three events."""
+    """Returns five events; two tell of turns that had nothing to do."""
     at = clock.now() - timedelta(minutes=7)
     return {
         "events": [
-            {"id": "e1", "at": at, "category": "turn", "who": party("kofi"), "failed": False,
-             "text": "Kofi Mensah began a turn on ENG-142", "url": f"/live/turns/{TURN_ID}"},
-            {"id": "e2", "at": at, "category": "decision", "who": party("kofi"), "failed": False,
+            {"id": "e0", "at": at, "type": "agent_turn_completed", "category": "turn",
+             "who": party("edith"), "failed": False, "url": f"/live/turns/{TURN_ID}",
+             "text": "Edith Lang had nothing to do: Kofi Mensah: commented on ENG-142"},
+            {"id": "e9", "at": at, "type": "agent_turn_completed", "category": "turn",
+             "who": party("iris"), "failed": False, "url": f"/live/turns/{TURN_ID}",
+             "text": "Iris Chen had nothing to do: Kofi Mensah: commented on ENG-142"},
+            {"id": "e1", "at": at, "type": "agent_turn_parked", "category": "turn", "who": party("kofi"), "failed": False,
+             "text": "Kofi Mensah waits: a person decides", "url": f"/live/turns/{TURN_ID}"},
+            {"id": "e2", "at": at, "type": "decision_asked", "category": "decision", "who": party("kofi"), "failed": False,
              "text": "Kofi Mensah asked Ana Ruiz to decide", "url": "/work/ENG-142"},
-            {"id": "e3", "at": at, "category": "turn", "who": party("sol"), "failed": True,
-             "text": "Sol Park's turn failed: provider timeout", "url": ""},
+            {"id": "e3", "at": at, "type": "agent_turn_completed", "category": "turn",
+             "who": party("sol"), "failed": True, "url": "",
+             "text": "Sol Park's turn failed: provider timeout"},
         ],
         "next": "",
     }  # fmt: skip

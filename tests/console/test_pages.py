@@ -105,7 +105,7 @@ def test_a_figure_that_is_unknown_is_absent(draw: Draw, monkeypatch: pytest.Monk
 def test_home_says_one_sentence_of_fact(draw: Draw) -> None:
     html = draw("/").content.decode()
     assert "One decision waits for you." in html
-    assert "Four agents are working, two wait on a person, two are stopped." in html
+    assert "Four agents are working. Two wait on a person and two are stopped." in html
     assert "41 items are open." in html
 
 

@@ -141,10 +141,13 @@ def test_the_cache_share_is_absent_when_nothing_was_reported() -> None:
         ({"stage": "context", "phase": ""}, "working", "Working", "reads the situation"),
         ({"round": None, "iteration": 1}, "working", "Working", "execute"),
         ({"stage": "parked", "park_reason": "budget"}, "needs", "Parked", "waits for its budget"),
-        ({"outcome": "completed", "submitted": "no_action", "iteration": 1}, "ok", "Completed",
-         "nothing to do"),
-        ({"outcome": "completed", "submitted": "delivered", "iteration": 3}, "ok", "Completed",
-         "delivered, sent back 2 times"),
+        ({"outcome": "completed", "submitted": "no_action", "iteration": 1}, "idle",
+         "Nothing to do", ""),
+        ({"outcome": "skipped", "submitted": "no_action", "iteration": 1}, "idle",
+         "Nothing to do", ""),
+        ({"outcome": "completed", "submitted": "delivered", "iteration": 3}, "ok", "Delivered",
+         "sent back 2 times"),
+        ({"outcome": "completed", "submitted": "blocked", "iteration": 1}, "needs", "Blocked", ""),
         ({"outcome": "failed", "error_kind": "provider_timeout"}, "stopped", "Failed",
          "provider timeout"),
         ({"outcome": "stopped", "iteration": 1}, "stopped", "Stopped", ""),
@@ -174,10 +177,10 @@ def test_the_legend_counts_people_apart_and_the_sentence_says_no_zero() -> None:
     assert {row["key"]: row["count"] for row in counts} == {
         "working": 4, "needs": 2, "stopped": 2, "idle": 7, "person": 3,
     }  # fmt: skip
-    assert sentence([{"key": "working", "count": 0}]) == "No agents are working."
+    assert sentence([{"key": "working", "count": 0}]) == "No agent is working."
     assert sentence([{"key": "working", "count": 1}]) == "One agent is working."
     several = sentence([{"key": "working", "count": 12}, {"key": "stopped", "count": 1}])
-    assert several == "12 agents are working, one is stopped."
+    assert several == "12 agents are working. One is stopped."
 
 
 def test_times_before_the_turn_are_never_drawn_left_of_it() -> None:

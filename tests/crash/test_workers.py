@@ -86,6 +86,7 @@ def test_a_wake_reaches_the_holder_well_before_the_sweep(processes: Processes) -
 def test_mail_whose_wake_was_lost_is_found_by_the_sweep(
     processes: Processes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """RUN-1."""
     from agents import wake
 
     kofi = a_company("kofi")["kofi"]
@@ -100,6 +101,7 @@ def test_mail_whose_wake_was_lost_is_found_by_the_sweep(
 def test_a_killed_workers_turn_is_taken_up_by_another(
     processes: Processes, *, supervised: bool
 ) -> None:
+    """RUN-11."""
     kofi = a_company("kofi")["kofi"]
     letter = a_letter()
     post_now(kofi, letter)
@@ -121,6 +123,7 @@ def test_a_killed_workers_turn_is_taken_up_by_another(
 def test_a_worker_that_froze_past_its_lease_writes_nothing_when_it_wakes(
     processes: Processes,
 ) -> None:
+    """RUN-20, RUN-22."""
     kofi = a_company("kofi")["kofi"]
     post_now(kofi, a_letter())
     one = start(processes, "one", "waits")
@@ -140,6 +143,7 @@ def test_a_worker_that_froze_past_its_lease_writes_nothing_when_it_wakes(
 
 
 def test_sigterm_lets_the_running_turn_finish_and_starts_no_other(processes: Processes) -> None:
+    """RUN-50."""
     kofi = a_company("kofi")["kofi"]
     post_now(kofi, a_letter("first", n=1))
     one = start(processes, "one", "waits")
@@ -160,6 +164,7 @@ def test_sigterm_lets_the_running_turn_finish_and_starts_no_other(processes: Pro
 def test_a_second_signal_kills_at_once_and_the_turn_goes_on_elsewhere(
     processes: Processes,
 ) -> None:
+    """RUN-52."""
     kofi = a_company("kofi")["kofi"]
     post_now(kofi, a_letter())
     one = start(processes, "one", "waits")
@@ -175,6 +180,7 @@ def test_a_second_signal_kills_at_once_and_the_turn_goes_on_elsewhere(
 
 
 def test_pause_with_stop_ends_the_turn_wherever_it_runs(processes: Processes) -> None:
+    """TURN-77, TURN-79."""
     kofi = a_company("kofi")["kofi"]
     post_now(kofi, a_letter())
     start(processes, "one", "waits")

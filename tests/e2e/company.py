@@ -129,6 +129,11 @@ def said(name: str, **arguments: Any) -> Step:
     return Step(say=f"Now {name}.", calls=[ScriptedCall(name, arguments)])
 
 
+def speaks_for(handle: str, seen: SeenRequest) -> bool:
+    """Whether a request is a seat's own: its address stands in the head of the system prompt."""
+    return f"@{handle}" in seen.system.partition("\n## ")[0]
+
+
 def accepts(seen: SeenRequest) -> Step | None:
     """The reviewer's answer, None for an executor."""
     if "submit_review" in seen.tools:

@@ -3,6 +3,10 @@ asked hears of it (TURN-47 to TURN-51)."""
 
 from __future__ import annotations
 
+from typing import Any
+
+import httpx
+
 from agents.models.turns import Turn
 from tests.e2e.company import (
     OPENAI,
@@ -11,6 +15,7 @@ from tests.e2e.company import (
     act,
     found,
     program,
+    speaks_for,
     turns_of,
     until_rest,
 )
@@ -20,13 +25,12 @@ from tests.support.processes import Process, Processes, free_port
 from tests.support.script import SeenRequest, Step
 from tests.support.until import until
 
-TROUBLES = {"@baker": "refuses", "@miller": "cut off", "@carter": "garbage"}
+TROUBLES = {"baker": "refuses", "miller": "cut off", "carter": "garbage"}
 
 
 def troubled(seen: SeenRequest) -> Step:
     """Fails each seat in its own way; the chief's model is fine."""
-    whose = seen.system.partition("\n## ")[0]
-    trouble = next((words for handle, words in TROUBLES.items() if handle in whose), "")
+    trouble = next((words for who, words in TROUBLES.items() if speaks_for(who, seen)), "")
     if accepts(seen) is not None or not trouble:
         return reviewed_turn()(seen)
     if trouble == "refuses":
@@ -34,6 +38,12 @@ def troubled(seen: SeenRequest) -> Step:
     if trouble == "cut off":
         return Step(say="I begin with", stop="length")
     return Step(response="<html>Bad gateway</html>", ignore_stream=True)
+
+
+def stopped(rest: httpx.Client, handle: str) -> dict[str, Any] | None:
+    """A seat's row while it says that its model is why it does nothing."""
+    row: dict[str, Any] = rest.get(f"/agents/{handle}").json()["seat"]
+    return row if (row["activity"], row["stopped_reason"]) == ("stopped", "provider") else None
 
 
 def test_every_trouble_of_a_model_is_named_on_the_turn_and_on_the_seat(
@@ -47,20 +57,27 @@ def test_every_trouble_of_a_model_is_named_on_the_turn_and_on_the_seat(
 
         def settled() -> bool:
             assert not worker.ended, worker.output
-            quiet = Turn.objects.exclude(stage__in=["done", "parked"])
-            return Turn.objects.count() >= 4 and not quiet.exists()
+            ended = Turn.objects.filter(stage="done", seat__handle__in=("baker", "miller", "chief"))
+            return ended.values("seat").distinct().count() == 3
 
         until(settled, SLOW, what="every first turn came to an end or a stop")
         with program(web.url, rita) as rest:
+
+            def garbled() -> bool:
+                (turn,) = rest.get("/turns", params={"seat": "carter"}).json()["turns"] or [None]
+                return bool(turn and (turn["stage"], turn["park_reason"]) == ("parked", "provider"))
+
+            until(garbled, SLOW, what="a model that answers garbage counts as one that is down")
+            until(lambda: stopped(rest, "carter"), SLOW, what="the carter says so")
             seats = {row["handle"]: row for row in rest.get("/agents").json()["agents"]}
             listed = rest.get("/turns").json()["turns"]
-            turns = {row["seat"]: row for row in reversed(listed)}
+            turns = {row["seat"]: row for row in listed}  # the oldest of each, which comes last
             talk = {
                 row["title"]: rest.get(f"/work/{row['key']}").json()["comments"]
                 for row in rest.get("/work").json()["items"]
             }
     assert turns["chief"]["outcome"] == "completed"
-    refused, cut, garbage = turns["baker"], turns["miller"], turns["carter"]
+    refused, cut = turns["baker"], turns["miller"]
     assert (refused["outcome"], refused["error_kind"]) == ("failed", "refusal")
     assert "Ovens are dangerous" in refused["error"]
     assert (cut["outcome"], cut["error_kind"]) == ("failed", "max_tokens")
@@ -70,11 +87,6 @@ def test_every_trouble_of_a_model_is_named_on_the_turn_and_on_the_seat(
         assert any(
             turns[handle]["error"][:40] in said["body"] for said in talk[handle]
         ), f"Rita is not told on the item: {talk[handle]}"  # fmt: skip
-    assert (garbage["stage"], garbage["park_reason"]) == ("parked", "provider"), garbage
-    assert (seats["carter"]["activity"], seats["carter"]["stopped_reason"]) == (
-        "stopped",
-        "provider",
-    )
 
 
 def test_a_model_that_is_down_parks_the_turn_and_it_goes_on_when_the_model_is_back(
@@ -87,13 +99,12 @@ def test_a_model_that_is_down_parks_the_turn_and_it_goes_on_when_the_model_is_ba
     act(rita, "create_work_item", title="A loaf", project="BAKE", assignee="baker")
     with program(web.url, rita) as rest:
 
-        def stopped() -> bool:
+        def down() -> dict[str, Any] | None:
             assert not worker.ended, worker.output
-            row = rest.get("/agents/baker").json()["seat"]
-            return bool(row["activity"] == "stopped" and row["stopped_reason"] == "provider")
+            return stopped(rest, "baker")
 
-        until(stopped, SLOW, what="the seat says that its model is down")
-        row = rest.get("/agents/baker").json()["seat"]
+        row = until(down, SLOW, what="the seat says that its model is down")
+        assert row is not None
         told = rest.get("/events", params={"type": "llm_unavailable"}).json()["events"]
         assert row["reason"], "the seat says why in words"
         assert told

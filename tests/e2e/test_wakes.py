@@ -17,7 +17,16 @@ from agents.models.mail import Completion
 from agents.models.seats import SeatLease
 from agents.models.turns import Turn
 from crewlet.ops.pools import close_pools
-from tests.e2e.company import BAKERS, SLOW, accepts, act, found, turns_of, until_rest
+from tests.e2e.company import (
+    BAKERS,
+    SLOW,
+    accepts,
+    act,
+    found,
+    speaks_for,
+    turns_of,
+    until_rest,
+)
 from tests.support import postgres, redis, servers
 from tests.support.model_play import reviewed_turn
 from tests.support.model_server import ModelServer
@@ -27,14 +36,15 @@ from tests.support.until import until
 
 
 class Gate:
-    """A model that waits with its first answer until the test lets it go on."""
+    """The baker's model waits with its first answer until the test lets it go on."""
 
     def __init__(self) -> None:
         self.reached = threading.Event()
         self.open = threading.Event()
 
     def play(self, seen: SeenRequest) -> Step:
-        if accepts(seen) is None and not seen.calls() and not self.reached.is_set():
+        mine = accepts(seen) is None and speaks_for("baker", seen)
+        if mine and not seen.calls() and not self.reached.is_set():
             self.reached.set()
             step = reviewed_turn()(seen)
             return Step(say=step.say, calls=step.calls, gate=self.open)

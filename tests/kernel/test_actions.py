@@ -52,6 +52,7 @@ def test_a_write_leaves_its_effect_one_audit_row_and_one_operation(probe: Probe)
 
 
 def test_the_same_operation_id_answers_again_without_a_second_effect(probe: Probe) -> None:
+    """TURN-11."""
     first, second = call(op="k1"), call(op="k1")
 
     assert (first.replayed, second.replayed) == (False, True)
@@ -137,6 +138,7 @@ def test_a_missing_grant_is_refused_by_name_and_touches_nothing(probe: Probe) ->
 
 
 def test_a_rule_refuses_everybody_whom_it_does_not_fit(probe: Probe) -> None:
+    """ORG-121."""
     for actor in (ANA, seat()):
         outcome = call("forbidden", actor=actor)
         with pytest.raises(Forbidden, match="not for you"):
@@ -144,6 +146,7 @@ def test_a_rule_refuses_everybody_whom_it_does_not_fit(probe: Probe) -> None:
 
 
 def test_an_agent_seat_may_use_what_lists_the_tool_door_and_nothing_else(probe: Probe) -> None:
+    """ORG-121."""
     class PeopleArgs(Args):
         """Arguments of a verb for people."""
 
@@ -173,6 +176,7 @@ def test_bad_arguments_are_refused_by_field_and_claim_no_operation(probe: Probe)
 
 
 def test_an_unknown_action_answers_the_nearest_ones(probe: Probe) -> None:
+    """ORG-121."""
     with pytest.raises(NotFound, match=r"Did you mean .*probe"):
         perform(ANA, "prob", {}, op_id=None, door=Door.REST)
 
@@ -214,6 +218,7 @@ def test_a_fence_that_does_not_hold_leaves_nothing(probe: Probe) -> None:
 
 
 def test_while_draining_people_wait_and_a_running_turn_goes_on(probe: Probe) -> None:
+    """RUN-51."""
     drain.raise_mark("test")
     with pytest.raises(Draining) as refused:
         call()

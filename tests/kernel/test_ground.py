@@ -10,9 +10,12 @@ import pytest
 from django.db import connection, transaction
 
 from crewlet.kernel import clock, db, ids, seal
+from crewlet.kernel.actors import Actor, ActorKind
+from crewlet.kernel.authority import ALL_GRANTS, Grant, require
 from crewlet.kernel.errors import (
     CrewletError,
     ErrorCode,
+    Forbidden,
     Unavailable,
     body,
     exit_code_of,
@@ -70,6 +73,7 @@ def test_a_registry_refuses_a_double_name_and_a_late_one() -> None:
     ],
 )
 def test_credentials_of_known_shapes_are_taken_out(secret: str) -> None:
+    """TURN-36."""
     shown = redact(f"before {secret} after")
     assert shown.startswith("before ") and shown.endswith(" after")
     assert secret not in shown
@@ -77,6 +81,7 @@ def test_credentials_of_known_shapes_are_taken_out(secret: str) -> None:
 
 
 def test_control_characters_go_and_newlines_stay() -> None:
+    """TURN-36."""
     assert clean("a\x00b\x1b[0m\tc\n") == "ab[0m\tc\n"
 
 
@@ -124,6 +129,7 @@ def test_a_connection_is_released_outside_a_transaction_only() -> None:
 
 @pytest.mark.django_db
 def test_a_published_event_is_a_row_with_its_transaction() -> None:
+    """RUN-12."""
     seat = UUID(int=3)
     publish(EventType.SEAT_PAUSED, summary="Ana paused Kofi", actor="ana", seat_id=seat)
     row = EngineEvent.objects.get()
@@ -166,3 +172,18 @@ def test_receivers_run_in_their_order_and_the_first_refusal_stops_them() -> None
 def test_the_clock_is_aware_and_in_utc() -> None:
     assert clock.now().utcoffset() is not None
     assert clock.monotonic() <= clock.monotonic()
+
+
+def test_the_grants_are_eleven_and_each_guards_one_kind_of_thing() -> None:
+    """ORG-111."""
+    assert {grant.value for grant in Grant} == {
+        "state:read", "audit:read", "config:read", "secrets:read", "work:write",
+        "knowledge:write", "config:write", "secrets:write", "fleet:operate", "people:manage",
+        "sandbox:run",
+    }  # fmt: skip
+    assert frozenset(Grant) == ALL_GRANTS
+    for grant in Grant:
+        everything_else = Actor(ActorKind.PERSON, "a.b", "A", grants=ALL_GRANTS - {grant})
+        with pytest.raises(Forbidden, match=grant.value):
+            require(everything_else, grant)
+        require(Actor(ActorKind.PERSON, "a.b", "A", grants=frozenset({grant})), grant)

@@ -191,3 +191,18 @@ def test_the_frames_of_a_transaction_go_in_one_message_and_a_rolled_back_one_goe
     live.push("event", 3)
 
     assert sent == [[1, 2], [3]]
+
+
+def test_the_steps_of_a_turn_are_each_told_and_leave_the_reader_alive() -> None:
+    async def body(hub: Hub, listener: Listener) -> None:
+        listener.topics.add("turn:1")
+        for event in ("answered", "calling", "called"):
+            await asyncio.to_thread(push, "progress", {"event": event}, ("turn:1",))
+        await asyncio.to_thread(push, "event", "after")
+        frames = await take_until(listener, 4)
+        assert [frame["data"] for frame in frames[:3]] == [
+            {"event": "answered"}, {"event": "calling"}, {"event": "called"},
+        ]  # fmt: skip
+        assert frames[3]["data"] == "after"
+
+    run(body)

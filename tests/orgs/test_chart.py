@@ -29,6 +29,7 @@ def test_the_walk_goes_from_the_root_into_each_unit_before_its_children() -> Non
 
 
 def test_a_unit_without_a_lead_takes_the_nearest_above() -> None:
+    """ORG-10, ORG-13: the lead and the channel come down."""
     whole = derive(outline_of(read(TWO_TEAMS).data))
     assert whole.effective_lead("night") == "baker-lead"
     assert whole.units["night"].lead_inherited
@@ -39,6 +40,7 @@ def test_a_unit_without_a_lead_takes_the_nearest_above() -> None:
 
 
 def test_a_lead_that_names_nobody_is_absent_and_told_once() -> None:
+    """ORG-16."""
     found = chart(
         """
         units:
@@ -52,6 +54,7 @@ def test_a_lead_that_names_nobody_is_absent_and_told_once() -> None:
 
 
 def test_a_unit_key_means_its_subtree_without_the_lister() -> None:
+    """ORG-9."""
     found = chart(
         """
         units:
@@ -65,6 +68,7 @@ def test_a_unit_key_means_its_subtree_without_the_lister() -> None:
 
 
 def test_a_word_that_is_seat_and_unit_means_the_seat() -> None:
+    """ORG-9."""
     found = chart(
         """
         roles: [{name: boss, manages: [core]}]
@@ -81,6 +85,7 @@ def test_an_empty_unit_is_not_a_reference_to_nobody() -> None:
 
 
 def test_a_lead_manages_members_whom_no_other_member_manages() -> None:
+    """ORG-11."""
     found = chart(
         """
         roles: [{name: outside, manages: [c]}]
@@ -103,6 +108,7 @@ def test_a_lead_manages_members_whom_no_other_member_manages() -> None:
 
 
 def test_the_primary_manager_is_the_first_lister_and_a_unit_lister_comes_last() -> None:
+    """ORG-12."""
     found = chart(
         """
         roles:
@@ -121,6 +127,7 @@ def test_the_primary_manager_is_the_first_lister_and_a_unit_lister_comes_last() 
 
 
 def test_circles_are_reported_and_followed_once() -> None:
+    """ORG-12."""
     found = chart(
         """
         roles:
@@ -138,6 +145,7 @@ def test_circles_are_reported_and_followed_once() -> None:
 
 
 def test_a_root_seat_is_placed_by_its_unit_before_anything_is_derived() -> None:
+    """ORG-14."""
     found = chart(
         """
         roles: [{name: guest, unit: Core Team}]
@@ -151,6 +159,7 @@ def test_a_root_seat_is_placed_by_its_unit_before_anything_is_derived() -> None:
 
 
 def test_a_project_belongs_to_the_first_unit_that_names_it() -> None:
+    """ORG-15: its unit's lead leads it."""
     found = chart(
         """
         roles: [{name: solo, project: SOLO}, {name: also, project: ENG}]
@@ -167,6 +176,7 @@ def test_a_project_belongs_to_the_first_unit_that_names_it() -> None:
 
 
 def test_names_are_display_and_a_name_still_finds_its_seat() -> None:
+    """ORG-7."""
     found = chart(
         """
         roles: [{name: Boss, manages: [Tech Lead]}]
@@ -272,6 +282,7 @@ def test_every_seat_stands_in_one_place_and_every_member_of_a_led_unit_has_a_man
 
 @given(companies())
 def test_auto_managing_closes_no_circle_of_two(data: dict[str, Any]) -> None:
+    """ORG-11."""
     found = derive(outline_of(data))
     for (lister, member), via in found.listings.items():
         if via == "lead":
@@ -280,6 +291,7 @@ def test_auto_managing_closes_no_circle_of_two(data: dict[str, Any]) -> None:
 
 @given(companies())
 def test_a_lead_is_the_nearest_one_named(data: dict[str, Any]) -> None:
+    """ORG-10."""
     found = derive(outline_of(data))
     for unit in found.walk_units():
         if unit.parent is not None and unit.lead_inherited:
@@ -302,6 +314,7 @@ def test_is_above_is_what_walking_down_reaches(data: dict[str, Any]) -> None:
 
 @given(companies())
 def test_writing_the_addresses_out_changes_nothing_in_the_chart(data: dict[str, Any]) -> None:
+    """ORG-7."""
     first = validate_data(data)
     if first.document is None:
         return

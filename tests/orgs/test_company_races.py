@@ -43,6 +43,7 @@ def together(*jobs: Callable[[], T]) -> list[T | CrewletError]:
 
 
 def test_of_four_first_imports_one_creates_the_company() -> None:
+    """ORG-1."""
     def create() -> Applied:
         return revisions.apply_document(ACTOR, TWO_TEAMS, summary="First", create_only=True)
 
@@ -56,6 +57,7 @@ def test_of_four_first_imports_one_creates_the_company() -> None:
 
 
 def test_of_two_saves_on_one_base_one_is_live_and_the_other_is_kept() -> None:
+    """ORG-51."""
     base = revisions.apply_document(ACTOR, TWO_TEAMS, summary="Base").revision_id
 
     def save(text: str, base: UUID | None = base) -> Callable[[], Applied]:
@@ -72,6 +74,7 @@ def test_of_two_saves_on_one_base_one_is_live_and_the_other_is_kept() -> None:
 
 
 def test_epochs_follow_one_another_however_many_apply() -> None:
+    """ORG-50."""
     revisions.apply_document(ACTOR, TWO_TEAMS, summary="Base")
 
     def apply() -> Applied:
@@ -85,6 +88,7 @@ def test_epochs_follow_one_another_however_many_apply() -> None:
 
 
 def test_the_history_cannot_be_changed_or_deleted() -> None:
+    """ORG-40."""
     revisions.apply_document(ACTOR, TWO_TEAMS, summary="Base")
     for statement in (
         "UPDATE orgs_configrevision SET summary = 'other'",

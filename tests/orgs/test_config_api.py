@@ -102,6 +102,7 @@ def test_faults_are_answered_with_their_places(client: Client) -> None:
 
 
 def test_the_second_of_two_saves_is_told_and_kept(client: Client) -> None:
+    """ORG-51: 409 with the kept revision's id."""
     first = put(client, TWO_TEAMS).json()["revision_id"]
     second = put(client, TWO_TEAMS, If_Match=f'"{first}"').json()["revision_id"]
     late = put(client, without(TWO_TEAMS, "Seller"), If_Match=f'"{first}"')
@@ -133,6 +134,7 @@ def test_http_never_shows_a_key_and_takes_the_mask_back(client: Client) -> None:
 
 
 def test_history_lists_the_newest_first_in_pages(client: Client) -> None:
+    """ORG-40."""
     for number in range(3):
         put(client, TWO_TEAMS, summary=f"Change {number} é")
     page = client.get(f"{CONFIG}/revisions?limit=2").json()

@@ -99,6 +99,7 @@ def test_a_company_that_is_there_is_left_alone(alone: None) -> None:
 def test_company_founder_and_goal_land_together_or_not_at_all(
     alone: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """ORG-50."""
     def refuse(_fact: DemoCreated) -> None:
         raise Invalid("No room for goals.")
 

@@ -40,12 +40,14 @@ def snapshot() -> Snapshot:
      "rita+news@harbour.example", "any+rita@elsewhere.example"],
 )  # fmt: skip
 def test_any_name_of_a_seat_finds_it(snapshot: Snapshot, text: str) -> None:
+    """ORG-21, TURN-74."""
     match = find_party(snapshot, text)
     assert (match.status, match.how) == ("one", "exact")
     assert match.seat is not None and match.seat.handle == "rita"
 
 
 def test_an_id_finds_its_seat(snapshot: Snapshot) -> None:
+    """ORG-21."""
     row = Seat.objects.get(handle="night")
     for ident in (row.id, row.agent_id):
         match = find_party(snapshot, str(ident))
@@ -54,6 +56,7 @@ def test_an_id_finds_its_seat(snapshot: Snapshot) -> None:
 
 
 def test_a_part_that_several_share_lists_them_and_guesses_nothing(snapshot: Snapshot) -> None:
+    """ORG-21, TURN-74."""
     match = find_party(snapshot, "night b")
     assert (match.status, match.how) == ("one", "partial")
     several = find_party(snapshot, "nigh")
@@ -63,6 +66,7 @@ def test_a_part_that_several_share_lists_them_and_guesses_nothing(snapshot: Snap
 
 
 def test_a_misspelt_name_is_near_and_nonsense_is_nobody(snapshot: Snapshot) -> None:
+    """TURN-74."""
     near = find_party(snapshot, "Haed Bakre")
     assert near.how == "near"
     assert "baker-lead" in [seat.handle for seat in near.seats]
@@ -72,6 +76,7 @@ def test_a_misspelt_name_is_near_and_nonsense_is_nobody(snapshot: Snapshot) -> N
 
 
 def test_a_former_address_finds_todays_seat(snapshot: Snapshot) -> None:
+    """TURN-74."""
     revisions.apply_document(
         engine_actor("test"), PEOPLE.replace("handle: watch", "handle: guard"), summary="Renamed"
     )

@@ -49,6 +49,7 @@ def test_without_a_company_nothing_runs_and_the_remedy_is_named() -> None:
 
 
 def test_the_first_apply_makes_the_company_with_its_rows(operator: Actor) -> None:
+    """ORG-40, ORG-50."""
     applied = apply(operator, TWO_TEAMS, "Founding")
     snapshot = epochs.active()
     assert snapshot.epoch == applied.epoch == epochs.current()
@@ -94,6 +95,7 @@ def test_a_faulty_document_changes_nothing_and_names_every_fault(operator: Actor
 
 
 def test_an_apply_without_a_reason_is_refused(operator: Actor) -> None:
+    """ORG-40."""
     with pytest.raises(CrewletError) as caught:
         apply(operator, TWO_TEAMS, "  ")
     assert caught.value.code is ErrorCode.SUMMARY_REQUIRED
@@ -101,6 +103,7 @@ def test_an_apply_without_a_reason_is_refused(operator: Actor) -> None:
 
 
 def test_the_same_document_again_is_a_new_epoch(operator: Actor) -> None:
+    """ORG-50."""
     first = apply(operator, TWO_TEAMS)
     second = apply(operator, TWO_TEAMS)
     assert second.epoch is not None and first.epoch is not None
@@ -118,6 +121,7 @@ def test_a_dry_run_answers_and_leaves_nothing(operator: Actor) -> None:
 
 
 def test_who_saves_second_is_kept_but_not_live(operator: Actor) -> None:
+    """ORG-51."""
     first = apply(operator, TWO_TEAMS)
     theirs = apply(operator, TWO_TEAMS, "Theirs", base=first.revision_id)
     mine = apply(operator, without(TWO_TEAMS, "Seller"), "Mine", base=first.revision_id)
@@ -130,6 +134,7 @@ def test_who_saves_second_is_kept_but_not_live(operator: Actor) -> None:
 
 
 def test_a_base_without_a_company_and_a_second_creation_are_refused(operator: Actor) -> None:
+    """ORG-1: one install, one company."""
     with pytest.raises(CrewletError) as early:
         apply(operator, TWO_TEAMS, base=uuid4())
     assert early.value.code is ErrorCode.PRECONDITION_FAILED
@@ -227,6 +232,7 @@ def test_moving_a_seat_changes_where_it_stands_and_relabelling_does_not(operator
 
 
 def test_a_pinned_epoch_stays_as_it_was(operator: Actor) -> None:
+    """ORG-52."""
     first = apply(operator, TWO_TEAMS)
     seller = seat("seller").id
     apply(operator, without(TWO_TEAMS, "Seller"))
@@ -240,6 +246,7 @@ def test_a_pinned_epoch_stays_as_it_was(operator: Actor) -> None:
 
 
 def test_reloading_publishes_the_same_revision_as_a_new_epoch(operator: Actor) -> None:
+    """ORG-50."""
     first = apply(operator, TWO_TEAMS)
     assert first.revision_id is not None
     again = revisions.activate_revision(operator, first.revision_id)
@@ -250,6 +257,7 @@ def test_reloading_publishes_the_same_revision_as_a_new_epoch(operator: Actor) -
 
 
 def test_going_back_is_a_new_revision_on_top(operator: Actor) -> None:
+    """ORG-40."""
     first = apply(operator, TWO_TEAMS, "With a seller")
     second = apply(operator, without(TWO_TEAMS, "Seller"))
     assert first.revision_id is not None
@@ -263,6 +271,7 @@ def test_going_back_is_a_new_revision_on_top(operator: Actor) -> None:
 
 
 def test_addresses_are_written_out_when_stored(operator: Actor) -> None:
+    """ORG-7."""
     apply(
         operator,
         company(
@@ -295,6 +304,7 @@ def test_a_mask_sent_back_brings_the_key_back(operator: Actor) -> None:
 
 
 def test_an_apply_tells_the_company_and_each_reference_that_names_nobody(operator: Actor) -> None:
+    """ORG-16."""
     apply(operator, company("roles:\n  - {name: Ann, manages: [ghost]}\n"))
     told = {event.type: event for event in EngineEvent.objects.all()}
     assert set(told) == {"config_revision_activated", "org_dangling_reference"}
@@ -314,3 +324,25 @@ def test_a_seat_that_somebody_holds_is_not_removed_over_their_head(operator: Act
     with pytest.raises(Conflict):
         apply(operator, TWO_TEAMS.replace("    kind: human\n", ""))
     assert seat("rita").kind == "human"
+
+
+def test_a_reference_to_nobody_is_told_once_where_it_is_written_in_each_epoch(
+    operator: Actor,
+) -> None:
+    """ORG-16: not once per unit that inherits it, and again when the company is applied again."""
+    text = company(
+        """
+        units:
+          - name: Top
+            lead: ghost
+            children: [{name: A, roles: [{name: x}]}, {name: B, roles: [{name: y}]}]
+        """
+    )
+    applied = apply(operator, text)
+    assert [c.path for c in applied.warnings if c.code == "dangling_reference"] == ["units[0].lead"]
+    told = EngineEvent.objects.filter(type="org_dangling_reference")
+    assert told.count() == 1
+    chart = epochs.active().chart
+    assert chart.effective_lead("a") is None, "it is as if no lead were written"
+    apply(operator, text)
+    assert told.count() == 2

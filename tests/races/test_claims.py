@@ -56,6 +56,7 @@ def commit() -> Iterator[CursorWrapper]:
 
 
 def test_of_many_nodes_each_seat_has_exactly_one_holder() -> None:
+    """RUN-20."""
     a_company(*(f"s{n}" for n in range(12)))
     nodes = [a_node(f"n{n}") for n in range(6)]
     client().flushdb()
@@ -95,7 +96,7 @@ def test_of_two_processes_of_one_name_one_boots() -> None:
 
 
 def test_a_take_over_never_slips_between_a_proof_and_its_commit() -> None:
-    """The writer has proved its lease and not committed: the taker gets nothing until it has."""
+    """RUN-22: The writer has proved its lease and not committed: the taker gets nothing until it has."""
     a_company("kofi")
     one, two = a_node("one"), a_node("two")
     (mine,) = leases.claim(one, "one", room=1, ttl=TTL)
@@ -157,6 +158,7 @@ def _somebody_waits() -> bool:
 
 
 def test_a_holder_frozen_in_its_fence_loses_its_transaction_and_then_its_seat() -> None:
+    """RUN-22."""
     a_company("kofi")
     one, two = a_node("one"), a_node("two")
     (mine,) = leases.claim(one, "one", room=1, ttl=TTL)
@@ -185,6 +187,7 @@ def test_a_holder_frozen_in_its_fence_loses_its_transaction_and_then_its_seat() 
 
 
 def test_of_one_event_posted_by_many_at_once_one_letter_waits() -> None:
+    """RUN-4."""
     kofi = a_company("kofi")["kofi"]
     letter = a_letter()
     answers = at_once(*[lambda: post_now(kofi, letter)[0]] * 8)
@@ -193,7 +196,7 @@ def test_of_one_event_posted_by_many_at_once_one_letter_waits() -> None:
 
 
 def test_an_event_posted_while_it_is_settled_is_worked_once() -> None:
-    """Either post sees the completion, or the claim does; no order of commits works it twice."""
+    """RUN-10: Either post sees the completion, or the claim does; no order of commits works it twice."""
     kofi = a_company("kofi")["kofi"]
     for n in range(8):
         letter = a_letter(n=n)
@@ -215,6 +218,7 @@ def test_an_event_posted_while_it_is_settled_is_worked_once() -> None:
 
 
 def test_a_second_running_turn_of_a_seat_is_refused_by_the_table() -> None:
+    """TURN-1."""
     kofi = a_company("kofi")["kofi"]
 
     def open_one() -> UUID:
@@ -228,6 +232,7 @@ def test_a_second_running_turn_of_a_seat_is_refused_by_the_table() -> None:
 
 
 def test_of_two_pausers_one_wins_and_the_other_is_told_who() -> None:
+    """TURN-79."""
     kofi = a_company("kofi")["kofi"]
 
     def pause(by: str) -> holds.Hold:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from crewlet.kernel.actors import TurnRef
 from crewlet.kernel.errors import Invalid
+from crewlet.kernel.ids import new_id
 from crewlet.kernel.models import AuditEntry, EngineEvent
 from orgs.models.notices import Notice
 from tests.tracker.company import act, attempt, create, mail, reasons
@@ -17,6 +20,7 @@ from tracker.models.projects import ItemKey, Project
 
 
 def test_an_item_gets_the_next_key_of_its_project_and_wakes_its_assignee(cast: Cast) -> None:
+    """TRK-2, TRK-6, TRK-45."""
     first = create(
         cast.ana, "Fix the switch", project="eng", assignee="@agent-swe", body="It hums."
     )
@@ -43,6 +47,7 @@ def test_an_item_gets_the_next_key_of_its_project_and_wakes_its_assignee(cast: C
 
 
 def test_without_an_assignee_the_lead_hears_and_the_answer_says_triage(cast: Cast) -> None:
+    """TRK-5."""
     result = act(cast.ana, "create_work_item", title="Who does this", project="ENG")
     assert "assigned to nobody (triage)" in result.message
     assert "@agent-cto (lead fallback)" in result.message
@@ -51,6 +56,7 @@ def test_without_an_assignee_the_lead_hears_and_the_answer_says_triage(cast: Cas
 
 
 def test_a_default_assignee_gets_what_nobody_was_named_for(cast: Cast) -> None:
+    """TRK-5."""
     swe = cast.snapshot.seat_ids["agent-swe"]
     Project.objects.filter(key="ENG").update(default_assignee_id=swe)
     assert create(cast.ana, project="ENG").assignee_id == swe
@@ -102,6 +108,7 @@ def test_mentions_in_the_text_wake_and_unknown_ones_are_reported(cast: Cast) -> 
 def test_a_bad_argument_is_refused_by_name_and_leaves_nothing(
     cast: Cast, args: dict[str, Any], field: str, names: str
 ) -> None:
+    """TRK-52, TURN-36: a limit is named, nothing is cut."""
     given = {"title": "Good"} | args
     with pytest.raises(Invalid, match=names) as refusal:
         attempt(cast.ana, "create_work_item", **given).unwrap()
@@ -110,6 +117,7 @@ def test_a_bad_argument_is_refused_by_name_and_leaves_nothing(
 
 
 def test_parts_make_a_tree_of_six_levels_in_one_project(cast: Cast) -> None:
+    """TRK-10."""
     item = create(cast.ana, "Level 1", project="ENG")
     root = item
     for level in range(2, 7):
@@ -122,6 +130,7 @@ def test_parts_make_a_tree_of_six_levels_in_one_project(cast: Cast) -> None:
 
 
 def test_history_audit_and_feed_each_have_one_row(cast: Cast) -> None:
+    """TRK-43."""
     item = create(cast.swe, "Measured", project="ENG", assignee="qa")
     change = Change.objects.get()
     assert (change.kind, change.actor, change.actor_kind) == ("created", "agent-swe", "agent")
@@ -133,6 +142,7 @@ def test_history_audit_and_feed_each_have_one_row(cast: Cast) -> None:
 
 
 def test_the_same_operation_files_once(cast: Cast) -> None:
+    """TRK-52."""
     args = {"title": "Once", "project": "ENG"}
     first = attempt(cast.ana, "create_work_item", "op-1", **args)
     again = attempt(cast.ana, "create_work_item", "op-1", **args)
@@ -142,6 +152,7 @@ def test_the_same_operation_files_once(cast: Cast) -> None:
 
 
 def test_keys_are_found_in_any_case_and_a_used_number_is_never_given_again(cast: Cast) -> None:
+    """TRK-2."""
     item = create(cast.ana, project="ENG")
     assert act(cast.swe, "get_work_item", item="eng-1").refs == ("item:ENG-1",)
     Change.objects.all().delete()
@@ -158,6 +169,7 @@ def test_text_that_postgres_cannot_store_is_stored_without_the_bad_characters(ca
 
 
 def test_filing_with_an_ask_puts_the_question_to_somebody(cast: Cast) -> None:
+    """TRK-35, TRK-36."""
     item = create(
         cast.cto, "Buy a scope", project="ENG", ask="ana",
         decision={
@@ -183,3 +195,14 @@ def test_a_null_where_a_text_belongs_is_read_as_not_sent(cast: Cast) -> None:
     )
     with pytest.raises(Invalid, match="title"):
         create(cast.ana, None, project="ENG")  # type: ignore[arg-type]  # the test is about that
+
+
+def test_what_a_turn_files_carries_the_trace_of_the_turn(cast: Cast) -> None:
+    """RUN-12: into the letter and the event that the write leaves."""
+    trace = "5e" * 16
+    swe = replace(cast.swe, turn=TurnRef(new_id(), "work", trace=trace))
+    create(swe, "Measured", project="ENG", assignee="qa")
+    assert mail("qa")[0].trace == trace
+    assert EngineEvent.objects.get(type="work_item_created").trace_id == trace
+    create(cast.ana, "By hand", project="ENG", assignee="qa")
+    assert mail("qa")[1].trace not in ("", trace)

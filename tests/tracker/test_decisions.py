@@ -19,6 +19,7 @@ GOOD: dict[str, Any] = {
 
 
 def test_a_decision_holds_its_options_and_labels() -> None:
+    """TRK-36."""
     decision = Decision.model_validate(GOOD)
     assert decision.label_of("coil") == "Coil"
     assert Decision.model_validate(decision.model_dump(mode="json")) == decision
@@ -43,12 +44,14 @@ def test_a_decision_holds_its_options_and_labels() -> None:
     ],
 )
 def test_a_decision_over_a_limit_is_refused_by_field(change: dict[str, Any], names: str) -> None:
+    """TRK-36."""
     with pytest.raises(ValidationError) as refusal:
         Decision.model_validate(GOOD | change)
     assert names in str(refusal.value)
 
 
 def test_a_decision_cannot_be_changed() -> None:
+    """TRK-36."""
     decision = Decision.model_validate(GOOD)
     with pytest.raises(ValidationError):
         decision.question = "Another?"  # type: ignore[misc]  # the test is about that

@@ -47,6 +47,7 @@ def test_filters_find_exactly_what_they_say(cast: Cast) -> None:
 
 
 def test_a_name_that_nobody_has_is_refused_and_not_read_as_nobody(cast: Cast) -> None:
+    """TRK-52."""
     with pytest.raises(Invalid, match="assignee: nobody here is called 'agent-sw'"):
         keys(cast, assignee="agent-sw")
 
@@ -80,6 +81,7 @@ def test_pages_join_without_a_gap_or_a_double_and_empty_values_come_last(
 
 
 def test_the_list_tool_says_what_is_there_and_how_to_go_on(cast: Cast) -> None:
+    """TRK-52."""
     for n in range(3):
         create(cast.ana, f"Item {n}", project="ENG", assignee="agent-swe", priority="high")
     answer = act(cast.swe, "list_work_items", assignee="me", limit=2, sort="rank")
@@ -93,6 +95,7 @@ def test_the_list_tool_says_what_is_there_and_how_to_go_on(cast: Cast) -> None:
 
 
 def test_the_item_tool_shows_text_talk_history_and_how_to_answer(cast: Cast) -> None:
+    """TRK-52, TRK-34: excerpts, one whole by its id."""
     item = create(cast.ana, "Lamp", project="ENG", assignee="agent-swe", body="Make it bright.")
     create(cast.ana, "Glass", parent=item.key)
     ident = comment(cast.ana, item, "Why so dim?", ask="agent-swe").data["comment"]
@@ -119,6 +122,7 @@ def test_the_item_tool_shows_text_talk_history_and_how_to_answer(cast: Cast) -> 
 
 
 def test_my_work_has_every_section_with_full_counts(cast: Cast) -> None:
+    """TRK-52."""
     mine = create(cast.ana, "Mine", project="ENG", assignee="agent-swe")
     given = create(cast.swe, "Given away", project="ENG", assignee="qa")
     comment(cast.ana, mine, "When?", ask="agent-swe")
@@ -137,6 +141,7 @@ def test_my_work_has_every_section_with_full_counts(cast: Cast) -> None:
 
 
 def test_a_board_has_every_open_lane_in_manual_order_and_this_weeks_finished(cast: Cast) -> None:
+    """TRK-29."""
     first, second, third = (create(cast.ana, title, project="ENG") for title in "ABC")
     old = create(cast.ana, "Old", project="ENG", status="done")
     create(cast.ana, "Elsewhere", project="OPS")

@@ -32,6 +32,7 @@ def apply(text: str) -> None:
 
 
 def test_projects_follow_the_chart_and_outlive_it(cast: Cast) -> None:
+    """TRK-1."""
     eng = Project.objects.get(key="ENG")
     assert (eng.name, eng.purpose, eng.unit_key) == ("Engineering", "Builds the lamps", "eng")
     assert eng.lead_id == cast.cto.seat_id
@@ -49,6 +50,7 @@ def test_projects_follow_the_chart_and_outlive_it(cast: Cast) -> None:
 
 
 def test_an_apply_that_changes_nothing_of_a_project_leaves_its_version(cast: Cast) -> None:
+    """TRK-1."""
     apply(COMPANY + "vision: Light everywhere\n")
     assert set(Project.objects.values_list("version", flat=True)) == {1}
     assert not EngineEvent.objects.filter(type="project_updated").exists()
@@ -71,6 +73,7 @@ def spend(item: WorkItem, op_id: str, turn: object, tokens: int = 100) -> None:
 
 
 def test_spend_is_added_once_a_stretch_and_a_turn_counts_once(cast: Cast) -> None:
+    """TURN-10."""
     item, turn = create(cast.ana, project="ENG"), new_id()
     spend(item, "a", turn)
     spend(item, "a", turn)
@@ -93,6 +96,7 @@ def failed(cast: Cast, item: WorkItem | None, **given: Any) -> TurnFailed:
 
 
 def test_a_failed_turn_is_said_on_the_item_and_to_whoever_waits(cast: Cast) -> None:
+    """ADD-4."""
     item = create(cast.ana, project="ENG", assignee="agent-swe")
     read_mail("agent-swe")
     with transaction.atomic():
@@ -139,6 +143,7 @@ def test_items_and_projects_are_references_with_a_name_and_a_place(cast: Cast) -
 
 
 def test_what_waits_on_people_is_known_by_seat(cast: Cast) -> None:
+    """ADD-1."""
     item = create(cast.ana, "Lamp", project="ENG", assignee="agent-swe")
     comment(cast.swe, item, "Which?", ask="ana")
     comment(cast.swe, item, "And when?", ask="ana")

@@ -126,6 +126,7 @@ def tell_feed(writing: Writing, kind: EventType, item: WorkItem, summary: str) -
         seat_id=actor.seat_id,
         turn_id=actor.turn.turn_id if actor.turn else None,
         work_key=actor.turn.work_key if actor.turn else "",
+        trace_id=actor.turn.trace if actor.turn else "",
         payload={"key": item.key, "title": item.title, "status": item.status},
         topics=topics_of(item),
     )

@@ -182,6 +182,7 @@ def _mail(
             work_item=WorkRef("native", str(item.pk), item.key, item.project.key),
             parent_turn=turn.turn_id if turn else None,
             agent_caused=writing.actor.is_agent,
+            trace=turn.trace if turn else "",
         ),
     )
 

@@ -16,6 +16,11 @@ from tracker.queries import pages as queries
 SHAPES = ("list", "board")
 FILTERS = ("status", "assignee", "q")
 KINDS = ("all", "comments", "changes", "turns")
+_TURN_ENDS = {
+    "turn skipped": "had nothing to do",
+    "turn stopped": "was stopped",
+    "turn failed": "failed in a turn",
+}
 _SHOWN_KINDS = {
     "comments": {"comment", "ask"},
     "changes": {"change"},
@@ -171,7 +176,7 @@ def _item(request: HttpRequest, key: str) -> dict[str, Any]:
         "key": found["item"]["key"],
         "show": kind,
         "counts": _counts(activity),
-        "activity": [row for row in activity if shown is None or row["kind"] in shown],
+        "activity": [_told(row) for row in activity if shown is None or row["kind"] in shown],
         "answered": answered,
         "turn_rows": {str(row["id"]): row for row in found.get("turns", [])},
         "me": _me(actor),
@@ -179,6 +184,13 @@ def _item(request: HttpRequest, key: str) -> dict[str, Any]:
         "done_subs": sum(1 for row in found["subs"] if row["group"] in ("done", "closed")),
         "sub_pct": _share(found["subs"]),
     }
+
+
+def _told(row: dict[str, Any]) -> dict[str, Any]:
+    """Says how a turn ended as a sentence that begins with who had it."""
+    if row["kind"] != "turn":
+        return row
+    return {**row, "text": _TURN_ENDS.get(row["text"], row["text"])}
 
 
 def _counts(activity: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -16,6 +16,7 @@ from crewlet.console.registries import (
     PaletteSource,
     SidebarGroup,
 )
+from crewlet.console.words import said
 from crewlet.kernel.actors import Actor
 from crewlet.kernel.errors import CrewletError
 from tracker.queries import pages as queries
@@ -67,7 +68,7 @@ def open_line(actor: Actor) -> str:
     count = sum(row["open"] for row in queries.projects(actor))
     if not count:
         return ""
-    return "One item is open." if count == 1 else f"{count} items are open."
+    return f"{said(count, 'item is', 'items are')} open."
 
 
 def find(actor: Actor, text: str) -> list[PaletteRow]:

@@ -8,7 +8,7 @@ from typing import Any
 from agents.llm.base import ToolSchema
 from agents.prompts import build
 from agents.prompts.context import ExecutorContext, TriggerText
-from agents.prompts.outline import Prompt
+from agents.prompts.outline import Prompt, fitting
 from agents.turn import ledger
 from agents.turn.machine import Ask, PhaseName
 from agents.turn.record import PhaseRecord, TurnHead
@@ -55,14 +55,15 @@ def trigger_texts(head: TurnHead) -> tuple[TriggerText, ...]:
 
 def new_phase(ask: Ask, system: Prompt, user: Prompt, tools: list[ToolSchema]) -> PhaseRecord:
     """Returns a phase that has asked nothing yet. Its tool list is stored as it is shown."""
+    system_text, user_text = clean(system.text), clean(user.text)
     return PhaseRecord(
         id=new_id(),
         phase=PhaseName(ask.phase),
         iteration=ask.iteration,
-        system=clean(system.text),
-        user=clean(user.text),
-        system_outline=[dict(part) for part in system.outline],
-        user_outline=[dict(part) for part in user.outline],
+        system=system_text,
+        user=user_text,
+        system_outline=[dict(part) for part in fitting(system.outline, system_text)],
+        user_outline=[dict(part) for part in fitting(user.outline, user_text)],
         tools=[shown(tool) for tool in tools],
         max_rounds=ask.limit,
         started_at=clock.now(),

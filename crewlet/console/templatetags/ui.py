@@ -19,6 +19,7 @@ from django.utils.safestring import SafeString
 
 from crewlet.console.markdown import to_html
 from crewlet.kernel import clock
+from crewlet.kernel.actors import Actor
 from crewlet.kernel.ids import new_id
 
 register = template.Library()
@@ -48,6 +49,23 @@ def initials(name: str) -> str:
     words = [word for word in str(name).replace("-", " ").split() if word[0].isalnum()]
     letters = [word[0] for word in words]
     return "".join(letters[:1] + letters[1:][-1:]).upper() or "?"
+
+
+@register.filter
+def for_reader(words: str, reader: Actor | None) -> str:
+    """Returns what is said about the reader as said to them: `Needs Ana Ruiz` reads `Needs you`."""
+    if reader is None or not reader.name:
+        return words
+    for verb in ("Needs", "Waiting on"):
+        if words.startswith(f"{verb} {reader.name}"):
+            return f"{verb} you{words[len(verb) + 1 + len(reader.name) :]}"
+    return words
+
+
+@register.filter
+def lower_first(words: str) -> str:
+    """Returns the words as they stand inside a sentence."""
+    return f"{words[:1].lower()}{words[1:]}"
 
 
 @register.simple_tag

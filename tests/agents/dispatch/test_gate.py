@@ -31,6 +31,7 @@ class Bench:
 
 
 def test_no_more_seats_run_than_there_are_slots_and_the_next_starts_when_one_frees() -> None:
+    """RUN-36."""
     bench = Bench()
     gate = Gate(2, bench.work)
     for seat in (A, B, C, D):
@@ -71,6 +72,7 @@ def test_a_seat_with_more_mail_goes_behind_those_who_wait() -> None:
 
 
 def test_a_closed_gate_sends_home_who_waits_and_lets_running_work_end() -> None:
+    """RUN-50."""
     bench = Bench()
     bench.more[A] = 5
     gate = Gate(1, bench.work)

@@ -170,6 +170,7 @@ def test_an_error_event_voids_the_calls_before_it(claude_stream: Asker) -> None:
     ],
 )
 def test_every_stop_reason_has_our_word(claude: Asker, word: str, stop: StopReason) -> None:
+    """TURN-47."""
     claude.server.says(Step(say="Hm.", stop=word))
 
     assert claude.ask().stop is stop

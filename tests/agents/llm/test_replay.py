@@ -119,6 +119,7 @@ def test_the_first_result_of_a_call_stands() -> None:
 
 
 def test_a_missing_result_is_a_failed_one() -> None:
+    """TURN-37."""
     given = answer(ToolCallPart.parse("one", "look", "{}"))
 
     (stretch,) = exchanges([AssistantMessage(given)])
@@ -143,6 +144,7 @@ def test_an_empty_answer_and_empty_words_leave_nothing() -> None:
 
 @pytest.mark.parametrize("stop", [reason for reason in StopReason if not reason.finished])
 def test_only_a_finished_answer_may_be_acted_on(stop: StopReason) -> None:
+    """TURN-47."""
     assert stop not in (StopReason.END, StopReason.TOOL_USE)
 
 

@@ -174,6 +174,7 @@ def test_half_a_call_in_a_spent_allowance_counts_as_cut_off(model: Asker) -> Non
 
 
 def test_broken_arguments_become_a_reason_and_never_travel_again(model: Asker) -> None:
+    """TURN-37."""
     broken = ScriptedCall("write_page", raw_arguments='{"title": Plan}')
     model.server.says(Step(calls=[broken], usage=(900, 30)), Step(say="Sorry."))
 
@@ -216,6 +217,7 @@ def test_a_refusal_is_an_answer_with_its_reason(model: Asker) -> None:
 
 
 def test_an_unknown_stop_reason_is_the_end(model: Asker) -> None:
+    """TURN-47."""
     model.server.says(Step(say="Hm.", stop="martian"))
 
     assert model.ask().stop is StopReason.END

@@ -33,6 +33,7 @@ def letter(n: int, text: str = "", sender: str = "ana", **more: Any) -> Letter:
 
 
 def test_letters_of_one_conversation_merge_oldest_first() -> None:
+    """TURN-4."""
     batch = first_batch([letter(3), letter(1), letter(2)])
     assert [x.seq for x in batch] == [1, 2, 3]
 
@@ -44,6 +45,7 @@ def test_nothing_waits_gives_no_batch() -> None:
 
 
 def test_mail_with_a_key_of_its_own_never_merges() -> None:
+    """TURN-4."""
     alone = f"event:{uuid4()}"
     assert [
         x.seq for x in first_batch([letter(1, batch_key=alone), letter(2, batch_key=alone)])
@@ -51,6 +53,7 @@ def test_mail_with_a_key_of_its_own_never_merges() -> None:
 
 
 def test_a_letter_that_owes_its_reply_elsewhere_stays_apart_with_all_that_follow() -> None:
+    """TURN-5."""
     batch = first_batch(
         [
             letter(1),
@@ -63,6 +66,7 @@ def test_a_letter_that_owes_its_reply_elsewhere_stays_apart_with_all_that_follow
 
 
 def test_the_strongest_obligation_wins_wherever_it_stands() -> None:
+    """TURN-5."""
     merged = merge(
         [
             letter(1, reply_kind="engine"),
@@ -76,11 +80,13 @@ def test_the_strongest_obligation_wins_wherever_it_stands() -> None:
 
 
 def test_the_greatest_depth_brings_its_own_chain() -> None:
+    """TURN-5."""
     merged = merge([letter(1, depth=2, chain=("a", "b")), letter(2, depth=1, chain=("c",))])
     assert (merged.depth, merged.chain) == (2, ("a", "b"))
 
 
 def test_the_newest_is_the_trigger_and_every_constituent_is_kept() -> None:
+    """TURN-5."""
     merged = merge([letter(2, "newest"), letter(1, "older")])
     assert merged.trigger["summary"] == "newest"
     assert merged.trigger["id"] == str(UUID(int=2))
@@ -88,11 +94,13 @@ def test_the_newest_is_the_trigger_and_every_constituent_is_kept() -> None:
 
 
 def test_the_digest_has_the_earlier_ones_in_order_then_the_newest_in_full() -> None:
+    """TURN-4."""
     text = merge([letter(1, "one"), letter(2, "two"), letter(3, "three")]).trigger["text"]
     assert text.index("one") < text.index("two") < text.index("(newest)") < text.index("three")
 
 
 def test_one_senders_repeat_shrinks_and_two_peoples_equal_words_both_stay() -> None:
+    """TURN-4."""
     same = [letter(1, "+1"), letter(2, "+1"), letter(3, "+1", sender="ben"), letter(4, "done")]
     text = merge(same).trigger["text"]
     assert text.count("+1") == 2
@@ -105,6 +113,7 @@ def test_a_single_letter_is_its_own_text() -> None:
 
 
 def test_the_work_key_names_the_same_events_in_any_order_and_no_others() -> None:
+    """TURN-7."""
     a, b, c = (UUID(int=n) for n in (1, 2, 3))
     assert work_key_of([a, b]) == work_key_of([b, a])
     assert len({work_key_of([a, b]), work_key_of([a, c]), work_key_of([a])}) == 3
@@ -116,6 +125,7 @@ def test_only_a_batch_of_agent_caused_letters_is_agent_caused() -> None:
 
 
 def test_the_attempt_counts_from_the_most_tried_letter() -> None:
+    """TURN-7."""
     assert merge([letter(1, attempts=3), letter(2)]).attempt == 4
 
 

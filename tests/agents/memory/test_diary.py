@@ -33,6 +33,7 @@ def keep(seat: UUID, content: str, kind: str = "long", days: int = 0) -> tuple[D
 
 
 def test_the_same_living_note_is_kept_once(baker: UUID) -> None:
+    """KNOW-40."""
     first, new = keep(baker, "Rye sells out on Fridays.")
     again, repeated = keep(baker, " Rye sells out on Fridays. ")
 
@@ -42,6 +43,7 @@ def test_the_same_living_note_is_kept_once(baker: UUID) -> None:
 
 
 def test_an_expired_note_is_out_of_the_way_before_the_sweep(baker: UUID) -> None:
+    """KNOW-41."""
     with time_machine.travel(clock.now(), tick=False) as now:
         for day in range(diary.SHOWN):
             keep(baker, f"Short {day}", kind="short", days=1)
@@ -57,6 +59,7 @@ def test_an_expired_note_is_out_of_the_way_before_the_sweep(baker: UUID) -> None
 
 @pytest.mark.parametrize("content", ["", "   ", "x" * (diary.MAX_CHARS + 1)])
 def test_a_note_that_is_empty_or_too_long_is_refused_whole(baker: UUID, content: str) -> None:
+    """KNOW-40, TURN-36."""
     with pytest.raises(Invalid):
         keep(baker, content)
     assert DiaryEntry.objects.count() == 0
@@ -73,6 +76,7 @@ def test_the_newest_notes_are_shown_oldest_first(baker: UUID) -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_a_seat_writes_into_its_own_diary_and_no_other(baker: UUID) -> None:
+    """KNOW-40."""
     def reflect(**args: object) -> Outcome:
         actor = Actor(ActorKind.SEAT, "baker", "Baker", seat_id=baker, handle="baker")
         return perform(actor, "reflect_and_persist", args, op_id=None, door=Door.TOOL)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import re
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,15 +15,16 @@ from hypothesis import strategies as st
 from agents.models.memory import DiaryEntry
 from agents.prompts import build
 from agents.prompts.context import ExecutorContext, ReviewContext, TriggerText
-from agents.prompts.outline import Section, assemble
+from agents.prompts.outline import OutlinePart, Section, assemble, fitting
 from agents.tools.registry import surface
 from crewlet.kernel.actors import engine_actor
 from orgs import epochs
 from orgs.epochs import Snapshot
 from orgs.revisions import apply_document
-from tests.orgs.companies import TWO_TEAMS
+from tests.orgs.companies import TWO_TEAMS, without
 
 NOW = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
+TEXT = Path(build.__file__).parent / "text"
 MESSAGE = TriggerText(
     "work_item",
     "work",
@@ -66,6 +70,7 @@ def keys(prompt: Any) -> list[str]:
     )
 )
 def test_an_outline_tiles_its_prompt_to_the_byte(pairs: list[tuple[str, str]]) -> None:
+    """TURN-24."""
     prompt = assemble(Section(key, key, text) for key, text in pairs)
 
     assert sum(part["bytes"] for part in prompt.outline) == len(prompt.text.encode())
@@ -74,11 +79,13 @@ def test_an_outline_tiles_its_prompt_to_the_byte(pairs: list[tuple[str, str]]) -
 
 
 def test_two_sections_of_one_name_are_refused() -> None:
+    """TURN-24."""
     with pytest.raises(ValueError, match="share a key"):
         assemble([Section("a", "A", "x"), Section("a", "A", "y")])
 
 
 def test_the_sections_stand_in_their_order_and_empty_ones_are_absent(snapshot: Snapshot) -> None:
+    """TURN-21."""
     system, user = build.executor(executor(snapshot, "baker-lead"))
 
     assert keys(system) == [key for key in build.EXECUTOR_ORDER if key in keys(system)]
@@ -88,6 +95,7 @@ def test_the_sections_stand_in_their_order_and_empty_ones_are_absent(snapshot: S
 
 
 def test_only_a_lead_is_shown_a_team(snapshot: Snapshot) -> None:
+    """TURN-23."""
     lead, _ = build.executor(executor(snapshot, "baker-lead"))
     member, _ = build.executor(executor(snapshot, "baker"))
 
@@ -96,6 +104,7 @@ def test_only_a_lead_is_shown_a_team(snapshot: Snapshot) -> None:
 
 
 def test_escalation_is_told_to_who_can_comment(snapshot: Snapshot) -> None:
+    """TURN-23."""
     mute, _ = build.executor(executor(snapshot, "baker", tools=()))
     able, _ = build.executor(executor(snapshot, "baker"))
 
@@ -105,6 +114,7 @@ def test_escalation_is_told_to_who_can_comment(snapshot: Snapshot) -> None:
 
 
 def test_the_system_prompt_does_not_move_with_the_message_or_the_hour(snapshot: Snapshot) -> None:
+    """TURN-25."""
     first, first_user = build.executor(executor(snapshot, "baker"))
     later, later_user = build.executor(
         executor(
@@ -122,6 +132,7 @@ def test_the_system_prompt_does_not_move_with_the_message_or_the_hour(snapshot: 
 
 
 def test_earlier_messages_come_first_and_the_newest_in_full(snapshot: Snapshot) -> None:
+    """TURN-4."""
     earlier = TriggerText("work_item", "work", NOW, {**MESSAGE.payload, "text": "An older word"})
     _, user = build.executor(executor(snapshot, "baker", trigger=(earlier, MESSAGE)))
 
@@ -139,6 +150,7 @@ def test_earlier_messages_come_first_and_the_newest_in_full(snapshot: Snapshot) 
     ],
 )
 def test_what_is_owed_is_said(snapshot: Snapshot, kind: str, words: str) -> None:
+    """TURN-6."""
     _, user = build.executor(executor(snapshot, "baker", reply_kind=kind))
     assert words in user.text
 
@@ -159,11 +171,13 @@ def test_the_diary_opens_the_next_turn(snapshot: Snapshot) -> None:
 
 
 def test_the_prose_of_the_prompts_stays_short(snapshot: Snapshot) -> None:
+    """TURN-25."""
     system, user = build.executor(executor(snapshot, "baker"))
     assert len((system.text + user.text).encode()) / 4 < 2200
 
 
 def test_the_reviewer_reads_the_record_and_no_policy(snapshot: Snapshot) -> None:
+    """TURN-22, TURN-25, TURN-58."""
     system, user = build.review(
         ReviewContext(
             snapshot=snapshot,
@@ -187,3 +201,109 @@ def test_the_reviewer_reads_the_record_and_no_policy(snapshot: Snapshot) -> None
     assert "**delivered**: Baked." in system.text
     assert keys(user) == ["reference", "task"]
     assert len(system.text.encode()) / 4 < 750
+
+
+FULL = """\
+name: Harbour Bakery
+mission: Bread by six, every day
+policies: [Never sell yesterday's bread, Say so when something burns]
+providers: {llm: {a: {type: rehearsal}}}
+roles:
+  - {name: Rita Founder, handle: rita, kind: human, email: rita@harbour.example, manages: [lead]}
+units:
+  - name: Bakery
+    lead: lead
+    purpose: Bakes
+    roles:
+      - name: Lead
+        goal: Good bread
+        backstory: Thirty years at the oven
+        responsibilities: [Tell who bakes what]
+        behavioral_guidelines: [Taste first]
+      - {name: Baker, goal: Bake what was ordered}
+"""
+
+
+def test_the_executors_sections_stand_in_the_order_that_is_promised(db: None) -> None:
+    """TURN-21, TURN-23: those of later parts are absent, as every empty one is."""
+    apply_document(engine_actor("test"), FULL, summary="test")
+    full = epochs.active()
+    DiaryEntry.objects.create(
+        seat_id=full.seat_ids["lead"], kind="long", content="Rye sells.", digest="x", at=NOW
+    )
+    system, user = build.executor(
+        executor(full, "lead", correction="Tell Rita.", prior_work="- note_on (done)")
+    )
+    assert keys(system) == [
+        "identity", "company_context", "background", "responsibilities", "behavioral_guidelines",
+        "unit", "policies", "team", "human_colleagues", "your_turn", "escalation",
+        "personal_memory", "available_tools",
+    ]  # fmt: skip
+    assert keys(user) == ["correction", "task", "prior_work"]
+    policies = system.part("policies")
+    assert policies.index("yesterday") < policies.index("burns")
+    assert "Bake what was ordered" in system.part("team")
+    alone = without(FULL, "rita").replace("roles:\nunits", "units")
+    apply_document(engine_actor("test"), alone, summary="test")
+    system, _ = build.executor(executor(epochs.active(), "lead"))
+    assert "human_colleagues" not in keys(system)
+
+
+@pytest.mark.parametrize(
+    ("outline", "text"),
+    [
+        ([("a", 3), ("b", 1)], "abc"),  # more than there is
+        ([("a", 2)], "abc"),  # less than there is
+        ([("a", 1), ("a", 2)], "abc"),  # one key twice
+        ([("a", 0), ("b", 3)], "abc"),  # a part without text
+        ([("a", 1), ("b", 2)], "é!"),  # a boundary in the middle of a character
+    ],
+)
+def test_an_outline_that_does_not_tile_its_prompt_is_withheld(
+    outline: list[tuple[str, int]], text: str
+) -> None:
+    """TURN-24."""
+    parts = [OutlinePart(key=key, title=key, bytes=size) for key, size in outline]
+    assert fitting(parts, text) == []
+    whole = [OutlinePart(key="a", title="A", bytes=len(text.encode()))]
+    assert fitting(whole, text) == whole
+    assert fitting([], "") == []
+
+
+VENDORS = (
+    "slack", "mattermost", "jira", "confluence", "github", "gitlab", "datadog", "linear", "notion",
+    "claude", "openai", "anthropic", "gpt",
+)  # fmt: skip
+
+
+def test_no_prompt_names_a_vendor(snapshot: Snapshot) -> None:
+    """TURN-26: a seat is told what it can do, and picks the tool itself."""
+    texts = [path.read_text(encoding="utf-8") for path in TEXT.glob("*.md")]
+    system, user = build.executor(executor(snapshot, "baker-lead"))
+    for text in (*texts, system.text, user.text):
+        words = set(re.findall(r"[a-z]+", text.lower()))
+        assert not words & set(VENDORS)
+
+
+def test_the_contract_of_a_turn_is_in_every_executors_prompt(snapshot: Snapshot) -> None:
+    """TURN-27, TURN-76: act by tools, answer where asked, end by submit_work, ask by name."""
+    for handle in ("baker", "chief"):
+        text = build.executor(executor(snapshot, handle))[0].part("your_turn")
+        for promise in (
+            "Act through tools", "in the same pass", "Answer where you were asked",
+            "look for another way", "not a promise of it", "`submit_work`",
+        ):  # fmt: skip
+            assert promise in " ".join(text.split())
+
+
+def test_a_decision_is_asked_with_options_and_a_recommendation(snapshot: Snapshot) -> None:
+    """TURN-28: what the prompt asks for is what the ask's arguments hold."""
+    text = build.executor(executor(snapshot, "baker"))[0].part("escalation")
+    for part in ("two to four options", "recommend", "evidence", "blocked"):
+        assert part in text
+    schema = next(
+        tool.schema for tool in surface(snapshot, "baker", "execute")
+        if tool.name == "comment_on_work_item"
+    )  # fmt: skip
+    for name in ("question", "options", "recommended", "rationale", "evidence", "role"):
+        assert f'"{name}"' in json.dumps(schema)

@@ -10,6 +10,7 @@ import pytest
 from django.db import OperationalError
 
 from agents.models.seats import Node, SeatLease
+from agents.seats import lease as leases
 from agents.seats import presence, redis_keys
 from agents.seats.host import HostSettings, SeatHost
 from agents.seats.lease import Lease
@@ -128,6 +129,7 @@ def test_a_flushed_redis_is_filled_again_at_the_next_beat(make_host: MakeHost) -
 
 
 def test_a_seat_that_was_taken_over_is_detached_at_the_next_beat(make_host: MakeHost) -> None:
+    """RUN-25."""
     kofi = a_company("kofi")["kofi"]
     host, consumer = make_host(), Consumer()
     host.attach(consumer)
@@ -143,6 +145,7 @@ def test_a_seat_that_was_taken_over_is_detached_at_the_next_beat(make_host: Make
 def test_nothing_new_starts_when_the_last_beat_is_older_than_a_heartbeat(
     make_host: MakeHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """RUN-21."""
     a_company("kofi")
     host = make_host(ttl=60)
     start = clock.monotonic()
@@ -177,6 +180,7 @@ def test_an_unreachable_store_sheds_no_seat(
 
 
 def test_a_node_above_its_share_gives_idle_seats_back_two_a_sweep(make_host: MakeHost) -> None:
+    """RUN-25."""
     a_company("s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8")
     one = make_host("one")
     one.sweep_once()
@@ -195,6 +199,7 @@ def test_a_node_above_its_share_gives_idle_seats_back_two_a_sweep(make_host: Mak
 
 
 def test_a_seat_that_left_the_company_is_let_go_when_idle(make_host: MakeHost) -> None:
+    """RUN-25."""
     seats = a_company("kofi", "mara")
     host = make_host()
     host.sweep_once()
@@ -208,6 +213,7 @@ def test_a_seat_that_left_the_company_is_let_go_when_idle(make_host: MakeHost) -
 
 
 def test_draining_starts_nothing_and_releases_each_seat_as_it_idles(make_host: MakeHost) -> None:
+    """RUN-25, RUN-50."""
     seats = a_company("kofi", "mara")
     host = make_host()
     host.sweep_once()
@@ -252,6 +258,7 @@ def test_an_ended_incarnation_drops_everything_at_its_next_beat(make_host: MakeH
 def test_a_resource_that_does_not_open_leaves_the_seat_to_others(
     make_host: MakeHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """RUN-24."""
     a_company("kofi")
     log: list[str] = []
 
@@ -293,3 +300,104 @@ def test_the_threads_of_a_started_host_renew_and_take_seats_by_themselves() -> N
     finally:
         host.stop()
     assert SeatLease.objects.get().owner_id is None
+
+
+def written_down(
+    monkeypatch: pytest.MonkeyPatch, log: list[str], host: SeatHost, consumer: Consumer
+) -> None:
+    """Notes in `log` what a host does with a seat, in order."""
+
+    class Socket:
+        def open(self, lease: Lease) -> None:
+            log.append("resource opened")
+
+        def close(self, lease: Lease) -> None:
+            log.append("resource closed")
+
+    runner = idle(host)
+    monkeypatch.setitem(RESOURCES._entries, "socket", Socket())
+    monkeypatch.setattr(runner, "poke", lambda seat: log.append("looked at"))
+    monkeypatch.setattr(consumer, "add_task_queue", lambda queue: log.append("consumed"))
+    monkeypatch.setattr(consumer, "cancel_task_queue", lambda queue: log.append("detached"))
+    given_back = leases.release
+
+    def release(lease: Lease) -> bool:
+        log.append("released")
+        return given_back(lease)
+
+    monkeypatch.setattr(leases, "release", release)
+    host.attach(consumer)
+
+
+def test_a_seat_is_opened_before_it_is_worked_and_closed_the_other_way_round(
+    make_host: MakeHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """RUN-24, RUN-25: what the seat needs, then what an earlier holder left, then new wakes."""
+    a_company("kofi")
+    log: list[str] = []
+    host = make_host()
+    written_down(monkeypatch, log, host, Consumer())
+    host.sweep_once()
+    assert log == ["resource opened", "looked at", "consumed"]
+    log.clear()
+    a_company("mara")
+    host.sweep_once()
+    assert log[:3] == ["detached", "resource closed", "released"]
+
+
+def test_a_seat_that_was_taken_over_is_detached_first_and_not_given_back(
+    make_host: MakeHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """RUN-25: it is somebody else's to give."""
+    a_company("kofi")
+    log: list[str] = []
+    host = make_host()
+    written_down(monkeypatch, log, host, Consumer())
+    host.sweep_once()
+    SeatLease.objects.update(owner_id=a_node("two"), epoch=2)
+    log.clear()
+    host.renew_once()
+    assert log == ["detached", "resource closed"]
+
+
+def test_a_node_drains_in_one_order(make_host: MakeHost, monkeypatch: pytest.MonkeyPatch) -> None:
+    """RUN-50: nothing new, presence out of the count, who waits for a slot sent home, running
+    turns awaited for as long as they take, seats given back, the node ended."""
+    kofi = a_company("kofi")["kofi"]
+    log: list[str] = []
+    host = make_host()
+    runner = idle(host)
+    host.sweep_once()
+    runner.working.add(kofi)
+    written_down(monkeypatch, log, host, Consumer())
+    log.clear()
+    real_start, real_end, real_clear = presence.start_draining, presence.end, runner.clear
+
+    def start_draining(incarnation: str) -> None:
+        assert host.draining and host.lease_of(kofi) is None
+        log.append("presence drains")
+        real_start(incarnation)
+
+    def clear() -> None:
+        log.append("waiting sent home")
+        real_clear()
+
+    def end(incarnation: str) -> None:
+        log.append("node ended")
+        real_end(incarnation)
+
+    monkeypatch.setattr(presence, "start_draining", start_draining)
+    monkeypatch.setattr(presence, "end", end)
+    monkeypatch.setattr(runner, "clear", clear)
+    stopped = threading.Thread(target=host.stop)
+    stopped.start()
+    assert runner.cleared.wait(10)
+    assert SeatLease.objects.get().owner_id == host.incarnation, "a running turn keeps its seat"
+    log.append("turn ended")
+    runner.working.clear()
+    stopped.join(10)
+    assert not stopped.is_alive()
+    assert log == [
+        "presence drains", "waiting sent home", "turn ended", "resource closed", "released",
+        "node ended",
+    ]  # fmt: skip

@@ -35,6 +35,7 @@ def fenced(lease: Lease) -> bool:
 
 
 def test_a_node_takes_its_share_and_nobody_else_gets_the_same_seats() -> None:
+    """RUN-20."""
     seats = a_company("kofi", "mara", "ivo")
     one, two = a_node("one"), a_node("two")
     first = claim(one, room=2)
@@ -54,6 +55,7 @@ def test_no_person_and_no_removed_seat_is_ever_held() -> None:
 
 
 def test_release_keeps_the_row_and_the_next_grip_has_a_higher_number() -> None:
+    """RUN-20."""
     a_company("kofi")
     one = a_node("one")
     (lease,) = claim(one)
@@ -67,6 +69,7 @@ def test_release_keeps_the_row_and_the_next_grip_has_a_higher_number() -> None:
 
 
 def test_a_lapsed_holder_is_taken_over_and_its_fence_holds_no_more() -> None:
+    """RUN-20, RUN-22."""
     a_company("kofi")
     one, two = a_node("one"), a_node("two")
     (old,) = claim(one)
@@ -138,6 +141,7 @@ def test_seats_with_an_open_turn_come_first_then_those_with_mail() -> None:
 
 
 def test_a_seat_whose_acquire_failed_is_left_alone_here_and_free_elsewhere() -> None:
+    """RUN-24."""
     a_company("kofi")
     one, two = a_node("one"), a_node("two")
     (lease,) = claim(one)
@@ -147,6 +151,7 @@ def test_a_seat_whose_acquire_failed_is_left_alone_here_and_free_elsewhere() -> 
 
 
 def test_an_epoch_never_falls() -> None:
+    """RUN-20."""
     a_company("kofi")
     one = a_node()
     epochs = []
@@ -169,6 +174,7 @@ def test_two_live_processes_of_one_name_are_one_too_many() -> None:
 
 
 def test_ending_an_incarnation_frees_its_seats_at_once_and_refuses_its_writes() -> None:
+    """RUN-22."""
     a_company("kofi")
     one, two = a_node("one"), a_node("two")
     (old,) = claim(one)

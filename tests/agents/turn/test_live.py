@@ -36,6 +36,7 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[dict[str, Any]]]:
 def test_a_turn_shows_its_phases_its_rounds_and_its_calls(
     stage: Stage, sent: list[dict[str, Any]]
 ) -> None:
+    """TURN-84."""
     stage.executes(Step(say="I bake.", think="Twelve?", calls=NOTE.calls), SUBMIT)
     stage.reviews(DONE)
     _, turn = stage.work()
@@ -55,6 +56,7 @@ def test_a_turn_shows_its_phases_its_rounds_and_its_calls(
 
 
 def test_a_stored_round_looks_as_it_did_live(stage: Stage, sent: list[dict[str, Any]]) -> None:
+    """TURN-84: one builder for live and stored."""
     stage.executes(NOTE, SUBMIT)
     stage.reviews(DONE)
     _, turn = stage.work()
@@ -76,6 +78,7 @@ def only_progress(dead: Any) -> Any:
 
 
 def test_a_dead_ring_harms_no_turn(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """TURN-84."""
     def dead(*_frame: object, **_more: object) -> None:
         raise redis.ConnectionError("gone")
 
@@ -90,6 +93,7 @@ def test_a_dead_ring_harms_no_turn(stage: Stage, monkeypatch: pytest.MonkeyPatch
 def test_text_in_the_making_is_shown_at_most_five_times_a_second(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """TURN-84."""
     stage.mail()
     record, _ = reading.read(stage.claim())
     shown: list[dict[str, Any]] = []

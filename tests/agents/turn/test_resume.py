@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from django.db import connection
 
+from agents.models.budgets import LlmCall
 from agents.models.mail import Completion, Delivery
 from agents.models.turns import IterationRecord, Phase, Round, Segment, ToolCall, Turn
 from agents.tools import registry
@@ -85,6 +86,7 @@ def killed(stage: Stage, turn_id: Any) -> bool:
 def test_a_worker_killed_after_a_commit_repeats_neither_a_question_nor_an_effect(
     stage: Stage, kill_at: Any, name: str, nth: int
 ) -> None:
+    """TURN-12, RUN-11."""
     a_day(stage)
     stage.mail()
     kill_at(name, nth)
@@ -121,6 +123,26 @@ def test_a_worker_killed_with_an_answer_in_hand_asks_once_more_and_acts_once(
     assert Turn.objects.get().calls == 3
 
 
+@pytest.mark.parametrize(
+    ("name", "lost"), [("answer.received", 1), ("settle.before", 1), ("call.effect", 0)]
+)
+def test_an_answer_that_was_asked_for_and_lost_is_counted_as_unobserved(
+    stage: Stage, kill_at: Any, name: str, lost: int
+) -> None:
+    """ADD-10: the vendor may have counted it, and nobody knows its tokens."""
+    stage.executes(*([NOTE, NOTE] if name == "answer.received" else [NOTE]), SUBMIT)
+    stage.reviews(*([DONE, DONE] if name == "settle.before" else [DONE]))
+    stage.mail()
+    turn_id = stage.claim()
+    kill_at(name)
+    assert killed(stage, turn_id)
+    assert go_on(stage, turn_id).kind == "completed"
+    rows = LlmCall.objects.filter(turn_id=turn_id)
+    assert rows.filter(unobserved=True, tokens_in=0, tokens_out=0).count() == lost
+    assert rows.filter(unobserved=False).count() == Round.objects.count() == 3
+    assert rows.count() == len(stage.server.seen)
+
+
 def test_an_effect_that_was_not_committed_happens_once_when_the_turn_goes_on(
     stage: Stage, kill_at: Any
 ) -> None:
@@ -140,6 +162,7 @@ def test_an_effect_that_was_not_committed_happens_once_when_the_turn_goes_on(
 def test_the_prompts_of_a_resumed_phase_are_the_very_ones_it_began_with(
     stage: Stage, kill_at: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """RUN-11."""
     stage.executes(LOOK, NOTE, SUBMIT)
     stage.reviews(DONE)
     stage.mail()
@@ -220,6 +243,7 @@ def test_an_outside_call_is_recorded_before_the_next_one_begins(
 
 
 def test_a_worker_that_lost_the_seat_writes_nothing_more(stage: Stage) -> None:
+    """RUN-22, TURN-77."""
     stage.executes(NOTE)
     stage.mail()
     turn_id = stage.claim()

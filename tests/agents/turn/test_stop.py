@@ -26,6 +26,7 @@ def rita() -> Actor:
 
 
 def test_the_lead_above_stops_a_turn_once_and_is_named(stage: Stage) -> None:
+    """TURN-77."""
     stage.mail()
     turn_id = stage.claim()
     args = StopTurn(turn=turn_id, reason="wrong bread")

@@ -33,6 +33,7 @@ def results(name: str) -> list[str]:
 
 
 def test_a_message_becomes_one_reviewed_turn_and_the_mail_is_gone(stage: Stage) -> None:
+    """TURN-57, TURN-85."""
     stage.executes(NOTE, SUBMIT)
     stage.reviews(DONE)
     end, turn = stage.work()
@@ -55,6 +56,7 @@ def test_a_message_becomes_one_reviewed_turn_and_the_mail_is_gone(stage: Stage) 
 
 
 def test_the_events_of_a_turn_pair_its_start_with_one_completion(stage: Stage) -> None:
+    """TURN-8."""
     stage.executes(NOTE, SUBMIT)
     stage.reviews(DONE)
     _, turn = stage.work()
@@ -68,6 +70,7 @@ def test_the_events_of_a_turn_pair_its_start_with_one_completion(stage: Stage) -
 
 
 def test_the_system_prompt_and_the_tools_do_not_vary_from_round_to_round(stage: Stage) -> None:
+    """TURN-24, TURN-25, TURN-45."""
     stage.executes(LOOK, NOTE, SUBMIT)
     stage.reviews(DONE)
     stage.work()
@@ -82,6 +85,7 @@ def test_the_system_prompt_and_the_tools_do_not_vary_from_round_to_round(stage: 
 
 
 def test_a_delivery_that_reached_nobody_is_refused_with_the_remedy(stage: Stage) -> None:
+    """TURN-40, TURN-42."""
     elsewhere = Step(calls=[call("log_it", text="Baked twelve.")])
     stage.executes(elsewhere, SUBMIT, NOTE, SUBMIT)
     stage.reviews(DONE)
@@ -97,6 +101,7 @@ def test_a_delivery_that_reached_nobody_is_refused_with_the_remedy(stage: Stage)
 def test_no_action_is_refused_while_somebody_waits_and_skips_when_nobody_does(
     stage: Stage,
 ) -> None:
+    """TURN-40, TURN-57."""
     stage.executes(NOTHING, NOTE, SUBMIT)
     stage.reviews(DONE)
     stage.work()
@@ -107,6 +112,7 @@ def test_no_action_is_refused_while_somebody_waits_and_skips_when_nobody_does(
 
 
 def test_a_claim_that_the_record_refutes_goes_back_without_a_review(stage: Stage) -> None:
+    """TURN-57."""
     claims = Step(calls=[call("submit_work", summary="Filed.", deliveries=["item:ENG-9"])])
     honest = Step(
         expect="Your submission claims deliveries",
@@ -121,6 +127,7 @@ def test_a_claim_that_the_record_refutes_goes_back_without_a_review(stage: Stage
 
 
 def test_the_second_pass_reads_what_the_first_one_did_and_cites_it(stage: Stage) -> None:
+    """TURN-62."""
     knows = Step(
         expect=["note_on", "do not repeat it", "Bake one more."],
         calls=[call("submit_work", summary="One more.", deliveries=["note_on"])],
@@ -137,6 +144,7 @@ def test_the_second_pass_reads_what_the_first_one_did_and_cites_it(stage: Stage)
 
 
 def test_done_is_overturned_when_nothing_reached_the_asker(stage: Stage) -> None:
+    """TURN-60, TURN-62: the correction stands before the task."""
     blocked = Step(calls=[call("submit_work", outcome="blocked", summary="No flour.",
                                evidence="The mill is closed.")])  # fmt: skip
     stage.executes(blocked, NOTE, SUBMIT)
@@ -149,6 +157,7 @@ def test_done_is_overturned_when_nothing_reached_the_asker(stage: Stage) -> None
 
 
 def test_an_answer_without_a_call_is_told_what_to_call(stage: Stage) -> None:
+    """TURN-43."""
     told = Step(expect="`submit_work`", calls=[call("note_on", item="ENG-1", text="Baked.")])
     stage.executes(SILENT, told, SUBMIT)
     stage.reviews(DONE)
@@ -160,6 +169,7 @@ def test_an_answer_without_a_call_is_told_what_to_call(stage: Stage) -> None:
 
 
 def test_work_that_is_never_submitted_is_reviewed_as_incomplete(stage: Stage) -> None:
+    """TURN-44."""
     stage.executes(NOTE, SILENT, SILENT, SILENT)
     stage.reviews(Step(expect="incomplete", calls=DONE.calls))
     _, turn = stage.work()
@@ -178,6 +188,7 @@ def test_the_executor_stops_at_twenty_four_rounds_and_loses_nothing(stage: Stage
 
 
 def test_a_cut_answer_fails_the_turn_and_its_call_is_not_run(stage: Stage) -> None:
+    """TURN-48, TURN-64."""
     stage.executes(Step(calls=NOTE.calls, stop="length"))
     _, turn = stage.work()
     assert (turn.outcome, turn.error_kind) == ("failed", "max_tokens")
@@ -189,6 +200,7 @@ def test_a_cut_answer_fails_the_turn_and_its_call_is_not_run(stage: Stage) -> No
 
 
 def test_arguments_that_are_no_object_are_answered_and_not_run(stage: Stage) -> None:
+    """TURN-37."""
     broken = Step(calls=[call("note_on")], raw_arguments='{"item": ')
     stage.executes(broken, Step(calls=[call("bake_it")]), NOTE, SUBMIT)
     stage.reviews(DONE)
@@ -200,6 +212,7 @@ def test_arguments_that_are_no_object_are_answered_and_not_run(stage: Stage) -> 
 
 
 def test_a_refused_write_may_be_tried_again_and_a_repeat_lands_once(stage: Stage) -> None:
+    """TURN-11."""
     refused = Step(calls=[call("note_on", item="ENG-1", text="refuse")])
     twice = Step(calls=[*NOTE.calls, *NOTE.calls])
     stage.executes(refused, refused, twice, SUBMIT)
@@ -212,6 +225,7 @@ def test_a_refused_write_may_be_tried_again_and_a_repeat_lands_once(stage: Stage
 
 
 def test_there_and_back_again_is_three_writes(stage: Stage) -> None:
+    """TURN-11."""
     there, back = call("note_on", text="doing"), call("note_on", text="to do")
     stage.executes(Step(calls=[back]), Step(calls=[there]), Step(calls=[back]), SUBMIT)
     stage.reviews(DONE)
@@ -220,6 +234,7 @@ def test_there_and_back_again_is_three_writes(stage: Stage) -> None:
 
 
 def test_an_exception_in_a_tool_ends_the_turn_failed_and_tells_people(stage: Stage) -> None:
+    """TURN-12, TURN-64, ADD-4."""
     stage.executes(LOOK, Step(calls=[call("note_on", text="explode")]))
     end, turn = stage.work()
     assert (end.kind, turn.error_kind) == ("failed", "unhandled_exception")
@@ -236,6 +251,7 @@ def test_an_exception_in_a_tool_ends_the_turn_failed_and_tells_people(stage: Sta
 
 
 def test_a_person_stops_a_turn_before_its_next_change(stage: Stage) -> None:
+    """TURN-77, TURN-79."""
     stage.executes(LOOK)
     stage.mail()
     turn_id = stage.claim()
@@ -250,12 +266,14 @@ def test_a_person_stops_a_turn_before_its_next_change(stage: Stage) -> None:
 
 
 def test_an_ask_too_deep_in_a_chain_fails_before_any_model_call(stage: Stage) -> None:
+    """TURN-13."""
     end, turn = stage.work(depth=3)
     assert (end.error_kind, turn.calls) == ("depth_cap", 0)
     assert EngineEvent.objects.get(type="turn_guard_breach").payload["kind"] == "depth_cap"
 
 
 def test_a_turn_that_wrote_one_item_is_charged_to_it(stage: Stage) -> None:
+    """TURN-10."""
     stage.executes(NOTE, SUBMIT)
     stage.reviews(DONE)
     _, turn = stage.work(work_item=None)
@@ -271,6 +289,7 @@ def ask_baker(stage: Stage) -> A2AChannel:
 
 
 def test_a_colleague_is_answered_by_the_engine_and_the_channel_closes(stage: Stage) -> None:
+    """TURN-66, TURN-75, RUN-15."""
     ask_baker(stage)
     stage.executes(
         Step(expect="How many loaves?", calls=[call("submit_work", summary="Twelve loaves.")])
@@ -288,6 +307,7 @@ def test_a_colleague_is_answered_by_the_engine_and_the_channel_closes(stage: Sta
 
 
 def test_a_colleague_hears_of_a_failure_too(stage: Stage) -> None:
+    """TURN-49, ADD-4."""
     ask_baker(stage)
     stage.executes(Step(say="no", stop="content_filter"))
     turn_id = stage.claim()
@@ -299,6 +319,7 @@ def test_a_colleague_hears_of_a_failure_too(stage: Stage) -> None:
 def test_a_turn_that_cannot_begin_hands_its_mail_back(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """TURN-12."""
     def broken(_context: object) -> None:
         raise KeyError("policies")
 
@@ -313,6 +334,7 @@ def test_a_turn_that_cannot_begin_hands_its_mail_back(
 
 
 def test_a_re_run_of_the_same_work_lands_its_writes_once(stage: Stage) -> None:
+    """TURN-7, TURN-11."""
     stage.executes(NOTE, SUBMIT, NOTE, SUBMIT)
     stage.reviews(DONE, DONE)
     letter = stage.mail()
@@ -331,6 +353,7 @@ def test_a_re_run_of_the_same_work_lands_its_writes_once(stage: Stage) -> None:
 def test_a_turn_that_never_worked_is_told_when_its_mail_dies(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """ADD-4."""
     def broken(_context: object) -> None:
         raise KeyError("policies")
 

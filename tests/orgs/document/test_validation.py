@@ -66,6 +66,7 @@ def test_ten_faults_are_ten_located_problems() -> None:
 
 
 def test_a_whole_company_has_no_problem_and_no_warning() -> None:
+    """ORG-2, ORG-4."""
     reading = validate_text(TWO_TEAMS)
     assert reading.problems == ()
     assert reading.warnings == ()
@@ -198,6 +199,7 @@ def _with(place: str, scalar: str) -> str:
 def test_every_text_field_keeps_what_was_typed_or_is_named_with_its_line(
     place: str, scalar: str
 ) -> None:
+    """ORG-2, ORG-4: each field of unit and seat as typed."""
     reading = validate_text(_with(place, scalar))
     told = {problem.path: problem for problem in reading.problems}
     if place in told:
@@ -209,6 +211,7 @@ def test_every_text_field_keeps_what_was_typed_or_is_named_with_its_line(
 
 
 def test_units_nest_as_deep_as_anybody_draws_them() -> None:
+    """ORG-2."""
     unit: dict[str, Any] = {"name": "U90", "roles": [{"name": "Deep"}]}
     for number in range(89, -1, -1):
         unit = {"name": f"U{number}", "children": [unit]}
@@ -256,11 +259,13 @@ def test_a_name_that_gives_no_handle_asks_for_one(name: str, kind: ProblemKind) 
 
 
 def test_two_spellings_of_one_name_are_one_handle() -> None:
+    """ORG-5."""
     reading = validate_text(company('roles: [{name: "équipe"}, {name: "équipe"}]'))
     assert [p.path for p in reading.problems] == ["roles[1].name"]
 
 
 def test_handles_are_unique_across_people_and_agents_and_units_fold() -> None:
+    """ORG-5, ORG-6."""
     problems = found(
         company(
             """
@@ -278,6 +283,7 @@ def test_handles_are_unique_across_people_and_agents_and_units_fold() -> None:
 
 
 def test_a_nested_seat_may_only_repeat_its_unit() -> None:
+    """ORG-14."""
     text = """
     units:
       - name: Core
@@ -393,11 +399,13 @@ def test_providers_say_what_they_lack() -> None:
 
 @pytest.mark.parametrize("zone", ["Local", "local", "localtime", "Mars/Olympus", "utc+1", ""])
 def test_the_companys_clock_is_a_named_zone(zone: str) -> None:
+    """ORG-1."""
     assert found(company(f'timezone: "{zone}"'))["timezone"].kind is ProblemKind.INVALID
 
 
 @pytest.mark.parametrize("project", ["E", "eng", "ENGINEERING1", "1ENG", "EN-G"])
 def test_a_project_key_has_its_shape(project: str) -> None:
+    """ORG-15."""
     assert "units[0].project" in found(company(f"units: [{{name: U, project: {project}}}]"))
     ok = company("units: [{name: U, project: EN}, {name: V, project: EN}]")
     assert validate_text(ok).document is not None
@@ -409,6 +417,7 @@ def test_the_old_form_of_a_budget_is_told_the_new_one() -> None:
 
 
 def test_references_to_nobody_warn_and_refuse_nothing() -> None:
+    """ORG-16."""
     reading = validate_text(
         company(
             """
@@ -458,3 +467,37 @@ def test_variables_are_kept_as_typed() -> None:
     )
     assert reading.document is not None
     assert reading.document.mission == "${A} $B ${1} ${C:-d}"
+
+
+def test_a_company_needs_a_name_alone_and_runs_on_utc() -> None:
+    """ORG-1: everything else has a default; policies keep their order."""
+    bare = validate_text("name: Harbour\n").document
+    assert bare is not None
+    assert (bare.timezone, bare.mission, bare.vision, bare.policies) == ("UTC", "", "", ())
+    assert bare.token_budget is None
+    whole = validate_text(
+        company("vision: v\npolicies: [second, first]\ntoken_budget: {day: 1, week: 2, month: 3}")
+    ).document
+    assert whole is not None and whole.token_budget is not None
+    assert whole.policies == ("second", "first")
+    assert (whole.token_budget.day, whole.token_budget.month) == (1, 3)
+    assert found("mission: nobody\n")["name"].kind is ProblemKind.MISSING
+
+
+def test_what_a_unit_is_called_to_be_is_free_text_and_a_team_unless_said() -> None:
+    """ORG-3."""
+    document = validate_text(company("units: [{name: A}, {name: B, type: chapter house}]")).document
+    assert document is not None
+    assert [unit.type for unit in document.units] == ["team", "chapter house"]
+
+
+@pytest.mark.parametrize("knob", ["window_seconds: 61", "window_seconds: -1", "max_batch: 0",
+                                  "max_batch: 101", "max_batch: true"])  # fmt: skip
+def test_how_letters_gather_has_its_bounds(knob: str) -> None:
+    """RUN-5: 0 to 60 seconds, 1 to 100 letters; by default nothing waits and 20 go together."""
+    key = f"notification_coalesce_{knob.partition(':')[0]}"
+    assert set(found(company(f"notification_coalesce_{knob}"))) == {key}
+    plain = validate_text(company("")).document
+    assert plain is not None
+    assert plain.notification_coalesce_window_seconds == 0
+    assert plain.notification_coalesce_max_batch == 20

@@ -105,6 +105,7 @@ def test_nothing_stored_opens_a_door(boss: Actor) -> None:
 
 
 def test_nobody_gives_a_grant_they_lack_and_taking_away_is_allowed(boss: Actor) -> None:
+    """ORG-112."""
     few = session_actor(a_person("few.grants", grants=SOME))
     error = refused(few, "create_person", login="new.one", name="N", grants=["secrets:read"])
     assert isinstance(error, Forbidden)
@@ -120,6 +121,7 @@ def test_nobody_gives_a_grant_they_lack_and_taking_away_is_allowed(boss: Actor) 
 
 
 def test_a_link_or_an_activation_confers_all_that_its_person_may(ana: Person) -> None:
+    """ORG-112."""
     few = session_actor(a_person("few.grants", grants=SOME))
     error = refused(few, "invite_person", login=ana.login, digest="b" * 64)
     assert isinstance(error, Forbidden)
