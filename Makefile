@@ -10,7 +10,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-SOURCES := crewlet orgs agents tracker tests manage.py
+SOURCES := crewlet orgs agents tracker bench tests manage.py
 
 .PHONY: run test check bench docs shots install format clean need-chromium
 .DEFAULT_GOAL := run

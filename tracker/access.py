@@ -9,6 +9,7 @@ from tracker.models.items import WorkItem
 from tracker.models.projects import Project
 from tracker.queries.lookup import as_id, pick
 
+_KEPT = ("project", "assignee", "reporter", "parent")
 _RELATED = ("project", "assignee", "reporter", "parent", "parent__project")
 
 
@@ -22,11 +23,13 @@ def locked(item: WorkItem) -> WorkItem:
 
     Lock order: project first where both are taken, then items by id; the change counter last.
     """
-    return (
-        WorkItem.objects.select_related(*_RELATED)
-        .select_for_update(no_key=True, of=("self",))
-        .get(pk=item.pk)
-    )
+    fresh = WorkItem.objects.select_for_update(no_key=True, of=("self",)).get(pk=item.pk)
+    for name in _KEPT:
+        # What the caller read a moment ago still names it; anything else is read when asked for.
+        known = item._state.fields_cache.get(name)
+        if known is not None and known.pk == getattr(fresh, f"{name}_id"):
+            setattr(fresh, name, known)
+    return fresh
 
 
 def project_by_key(word: str, *, field: str = "project") -> Project:

@@ -124,24 +124,26 @@ def spend_lands_on_the_item(fact: SpendAdded) -> None:
     if item is None:
         return
     item = locked(item)
-    first_of_turn = not TurnCharge.objects.filter(item=item, turn_id=fact.turn_id).exists()
-    charge, added = TurnCharge.objects.get_or_create(
-        op_id=fact.op_id,
-        defaults={
-            "item": item,
-            "turn_id": fact.turn_id,
-            "seat_id": fact.seat_id,
-            "tokens_in": fact.tokens_in,
-            "tokens_out": fact.tokens_out,
-            "calls": fact.calls,
-            "at": clock.now(),
-        },
+    # Under the item's lock: whoever else charges this turn to it waits here.
+    charged = set(
+        TurnCharge.objects.filter(item=item, turn_id=fact.turn_id).values_list("op_id", flat=True)
     )
-    if not added:
+    if fact.op_id in charged:
         return
+    TurnCharge.objects.create(
+        op_id=fact.op_id,
+        item=item,
+        turn_id=fact.turn_id,
+        seat_id=fact.seat_id,
+        tokens_in=fact.tokens_in,
+        tokens_out=fact.tokens_out,
+        calls=fact.calls,
+        at=clock.now(),
+    )
+    first_of_turn = not charged
     item.turns += int(first_of_turn)
-    item.tokens_in += charge.tokens_in
-    item.tokens_out += charge.tokens_out
+    item.tokens_in += fact.tokens_in
+    item.tokens_out += fact.tokens_out
     item.save(update_fields=["turns", "tokens_in", "tokens_out"])
     tell_pages(item)
 

@@ -6,10 +6,13 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 
-from crewlet.kernel import live
+from crewlet.kernel import clock, live
+from orgs.people import links
+from orgs.people.printed import path_of
 from tests.browser.conftest import Site
-from tests.browser.stage import a_round
+from tests.browser.stage import OPTIONS, a_round
 from tests.browser.visit import settle
+from tests.support.people import a_person
 from tests.support.until import until
 from tests.tracker.company import comment, create
 from tracker.models.comments import Comment
@@ -145,14 +148,20 @@ def test_a_draft_its_focus_and_an_open_fold_survive_a_push(site: Site) -> None:
     assert page.locator(".comp-ask").get_attribute("open") is not None
 
 
-def test_a_lost_line_is_said_with_its_age(site: Site) -> None:
+def test_a_lost_line_is_said_with_its_age_and_comes_back_by_itself(site: Site) -> None:
     page = site.context().new_page()
-    page.route_web_socket("**/ws/stream", lambda socket: socket.close())
+    cut = True
+    page.route_web_socket(
+        "**/ws/stream", lambda socket: socket.close() if cut else socket.connect_to_server()
+    )
     page.goto("/agents")
     with page.expect_request("**/ui/agents/strip", timeout=15000):
         expect(page.locator("body")).to_have_attribute("data-link", "down", timeout=15000)
     expect(page.locator("#link-down")).to_be_visible(timeout=15000)
     expect(page.locator("#link-down [data-age]")).to_contain_text("s")
+    cut = False
+    expect(page.locator("body")).to_have_attribute("data-link", "up", timeout=30000)
+    expect(page.locator("#link-down")).to_be_hidden()
 
 
 # -- the transcript -------------------------------------------------------------------------------
@@ -167,7 +176,7 @@ def test_a_transcript_holds_still_for_its_reader_and_counts_what_is_new(site: Si
     assert page.evaluate(END) < 2, "a running turn opens at its end"
     page.hover("cw-tail")
     page.mouse.wheel(0, -500)
-    page.wait_for_function(f"{END} > 300")
+    page.wait_for_function(f"() => {END} > 300")
     top = "document.querySelector('#r-execute-1-5').getBoundingClientRect().top"
     before = page.evaluate(top)
     a_round(phase, 9)
@@ -179,7 +188,7 @@ def test_a_transcript_holds_still_for_its_reader_and_counts_what_is_new(site: Si
     assert abs(page.evaluate(top) - before) < 0.5
     expect(page.locator(".jump")).to_be_visible()
     page.click(".jump")
-    page.wait_for_function(f"{END} < 2")
+    page.wait_for_function(f"() => {END} < 2")
     expect(page.locator(".jump")).to_be_hidden()
 
 
@@ -204,8 +213,31 @@ def test_an_opened_fold_stays_open_when_its_round_is_drawn_again(site: Site) -> 
     place = {"turn_id": str(turn.id), "phase": "execute", "iteration": 1, "round": 0}
     with page.expect_response("**/rounds/execute/1/0"):
         feed(page, "progress", place | {"event": "called"})
-    page.wait_for_function("window.__node === document.querySelector('#r-execute-1-0')")
+    page.wait_for_function("() => window.__node === document.querySelector('#r-execute-1-0')")
     assert page.locator("#r-execute-1-0 .call details").get_attribute("open") is not None
+
+
+def test_what_was_missed_of_a_turn_is_read_again_when_the_line_comes_back(site: Site) -> None:
+    turn = site.stage.running
+    page = site.open(f"/live/turns/{turn.id}")
+    a_round(turn.phases.get(), 2, "Said while nobody listened.")
+    feed(page, "gap", {"dropped": 3})
+    expect(page.locator("#r-execute-1-2 .speech")).to_have_text("Said while nobody listened.")
+
+
+def test_a_turn_is_stopped_from_its_page_with_a_reason(site: Site) -> None:
+    turn = site.stage.running
+    page = site.open(f"/live/turns/{turn.id}")
+    page.click("#turn-stop summary")
+    page.fill("#stop-why", "The lamp is sold")
+    page.click("#turn-stop .btn.danger")
+    expect(page.locator("#turn-stop")).to_have_text("Ana is stopping it")
+    expect(page.locator(".wrong")).to_contain_text("Ana asked to stop this turn. The lamp is sold")
+    turn.stage, turn.outcome, turn.ended_at = "done", "stopped", clock.now()
+    turn.save()
+    live.changed(f"turn:{turn.id}")
+    expect(page.locator("#turn-head .chip")).to_have_text("Stopped", timeout=5000)
+    expect(page.locator("#turn-stop")).to_be_empty()
 
 
 # -- acts -----------------------------------------------------------------------------------------
@@ -220,6 +252,52 @@ def test_a_decision_is_answered_in_place(site: Site) -> None:
     expect(page.locator(".ask")).to_have_count(0, timeout=5000)
     answer = Comment.objects.filter(item=item, choice="up").get()
     assert answer.answers_id is not None
+
+
+def test_a_decision_is_answered_where_it_is_met(site: Site) -> None:
+    item = site.stage.asked
+    page = site.open("/")
+    page.keyboard.press("1")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#home-decisions .ask")).to_have_count(0, timeout=5000)
+    assert Comment.objects.filter(item=item, choice="even").count() == 1
+    decision = {"question": "And the sign?", "role": "approver", "options": OPTIONS}
+    comment(site.stage.cast.swe, item, "One thing more.", ask="ana", decision=decision)
+    page = site.open("/inbox")
+    page.click(".ask .reply summary")
+    page.fill(".ask-say textarea", "Neither: ask the ledger.")
+    page.click(".ask-say button")
+    expect(page.locator(".ask")).to_have_count(0, timeout=5000)
+    said = Comment.objects.get(item=item, body="Neither: ask the ledger.")
+    assert said.answers_id is not None
+
+
+def test_the_composer_asks_for_a_decision(site: Site) -> None:
+    item = site.stage.todo[0]
+    page = site.open(f"/work/{item.key}")
+    page.fill("#com-in", "Two ways are open.")
+    page.click(".comp-ask summary")
+    page.select_option("#c-ask", "qa")
+    page.fill("#c-q", "Which lamp?")
+    page.fill("#c-o0", "The red one")
+    page.fill("#c-o1", "The green one")
+    page.click("#composer button[type=submit]")
+    expect(page.locator("#item-asks .ask-q")).to_have_text("Which lamp?", timeout=5000)
+    decision = Comment.objects.get(item=item, body="Two ways are open.").decision
+    assert decision["role"] == "approver"
+    assert [option["label"] for option in decision["options"]] == ["The red one", "The green one"]
+
+
+def test_a_decision_is_snoozed_and_notices_are_marked_read(site: Site) -> None:
+    comment(site.stage.cast.qa, site.stage.asked, "@ana, look at this.")
+    page = site.open("/inbox")
+    page.click(".ask .pop summary")
+    page.click(".ask .menu button >> nth=0")
+    expect(page.locator(".ask")).to_have_count(0, timeout=5000)
+    page.click(".bar-acts button:has-text('Mark all read')")
+    expect(page.locator("#inbox-list .in-row[data-unread]")).to_have_count(0, timeout=5000)
+    page = site.open("/inbox?scope=snoozed")
+    expect(page.locator("#inbox-list")).to_contain_text("Which rule should we round by?")
 
 
 def test_a_refusal_stands_beside_its_form_and_the_next_press_is_a_new_try(site: Site) -> None:
@@ -315,6 +393,17 @@ def test_the_theme_survives_a_reload(site: Site) -> None:
     assert page.evaluate("getComputedStyle(document.body).colorScheme") == "dark"
 
 
+def test_colours_change_at_once_when_the_theme_does(site: Site) -> None:
+    page = site.open("/settings")
+    running = """() => {
+      const dark = document.querySelector('input[name=theme][value=dark]');
+      dark.checked = true; dark.dispatchEvent(new Event('change'));
+      document.body.offsetHeight;
+      return document.getAnimations().filter(a => a instanceof CSSTransition).length; }"""
+    assert page.evaluate(running) == 0
+    page.wait_for_function("() => !('switching' in document.documentElement.dataset)")
+
+
 def test_the_sheet_of_keys_is_drawn_from_the_table(site: Site) -> None:
     page = site.open("/")
     page.keyboard.press("?")
@@ -340,6 +429,27 @@ def test_the_drawer_opens_and_escape_gives_the_focus_back(site: Site) -> None:
     assert page.evaluate("document.activeElement.closest('#side') !== null")
     page.keyboard.press("Escape")
     expect(page.locator("[data-do=nav]")).to_be_focused()
+
+
+def test_one_signs_in_by_link_sets_a_password_and_comes_back_with_it(site: Site) -> None:
+    context = site.browser.new_context(base_url=site.url)
+    page = context.new_page()
+    person = a_person("dora.lint")
+    person.password = ""
+    person.save()
+    page.goto(path_of(links.make(person, created_by="tests")))
+    page.click("main button")
+    page.click(".me-a")
+    page.wait_for_url("**/account")
+    page.fill("#password", "seven quiet lamps burn")
+    page.click("text=Save password")
+    expect(page.locator(".banner[data-tone=done]")).to_be_visible()
+    page.click("text=Sign out")
+    page.wait_for_url("**/sign-in*")
+    page.fill("#login", "dora.lint")
+    page.fill("#password", "seven quiet lamps burn")
+    page.click("main button[type=submit]")
+    expect(page.locator(".me-n")).to_have_text("Dora")
 
 
 def test_a_hint_fetches_each_region_once(site: Site) -> None:

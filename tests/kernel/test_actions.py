@@ -147,6 +147,7 @@ def test_a_rule_refuses_everybody_whom_it_does_not_fit(probe: Probe) -> None:
 
 def test_an_agent_seat_may_use_what_lists_the_tool_door_and_nothing_else(probe: Probe) -> None:
     """ORG-121."""
+
     class PeopleArgs(Args):
         """Arguments of a verb for people."""
 

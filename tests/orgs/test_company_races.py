@@ -44,6 +44,7 @@ def together(*jobs: Callable[[], T]) -> list[T | CrewletError]:
 
 def test_of_four_first_imports_one_creates_the_company() -> None:
     """ORG-1."""
+
     def create() -> Applied:
         return revisions.apply_document(ACTOR, TWO_TEAMS, summary="First", create_only=True)
 

@@ -100,6 +100,7 @@ def test_company_founder_and_goal_land_together_or_not_at_all(
     alone: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """ORG-50."""
+
     def refuse(_fact: DemoCreated) -> None:
         raise Invalid("No room for goals.")
 

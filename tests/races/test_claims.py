@@ -96,7 +96,7 @@ def test_of_two_processes_of_one_name_one_boots() -> None:
 
 
 def test_a_take_over_never_slips_between_a_proof_and_its_commit() -> None:
-    """RUN-22: The writer has proved its lease and not committed: the taker gets nothing until it has."""
+    """RUN-22: the writer proved its lease and has not committed: the taker waits until it has."""
     a_company("kofi")
     one, two = a_node("one"), a_node("two")
     (mine,) = leases.claim(one, "one", room=1, ttl=TTL)
@@ -196,7 +196,7 @@ def test_of_one_event_posted_by_many_at_once_one_letter_waits() -> None:
 
 
 def test_an_event_posted_while_it_is_settled_is_worked_once() -> None:
-    """RUN-10: Either post sees the completion, or the claim does; no order of commits works it twice."""
+    """RUN-10: either post sees the completion or the claim does; no order works it twice."""
     kofi = a_company("kofi")["kofi"]
     for n in range(8):
         letter = a_letter(n=n)

@@ -369,6 +369,7 @@ def test_a_turn_that_failed_before_its_first_round_comes_back_after_its_pause(
     kofi: UUID, make_host: MakeHost
 ) -> None:
     """RUN-8, TURN-7, TURN-12."""
+
     def fail_once(turns: PlayedTurns, turn_id: UUID, lease: Lease, _: TurnContext) -> None:
         if len(turns.ran) > 1:
             turns.settle(turn_id, lease)

@@ -38,6 +38,7 @@ def test_a_letter_waits_and_its_seat_is_rung_after_the_commit(kofi: UUID) -> Non
 
 def test_a_rollback_leaves_neither_mail_nor_a_ring(kofi: UUID) -> None:
     """RUN-1."""
+
     class Undone(Exception):
         pass
 

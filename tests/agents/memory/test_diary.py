@@ -77,6 +77,7 @@ def test_the_newest_notes_are_shown_oldest_first(baker: UUID) -> None:
 @pytest.mark.django_db(transaction=True)
 def test_a_seat_writes_into_its_own_diary_and_no_other(baker: UUID) -> None:
     """KNOW-40."""
+
     def reflect(**args: object) -> Outcome:
         actor = Actor(ActorKind.SEAT, "baker", "Baker", seat_id=baker, handle="baker")
         return perform(actor, "reflect_and_persist", args, op_id=None, door=Door.TOOL)

@@ -79,6 +79,7 @@ def only_progress(dead: Any) -> Any:
 
 def test_a_dead_ring_harms_no_turn(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     """TURN-84."""
+
     def dead(*_frame: object, **_more: object) -> None:
         raise redis.ConnectionError("gone")
 

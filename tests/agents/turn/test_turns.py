@@ -320,6 +320,7 @@ def test_a_turn_that_cannot_begin_hands_its_mail_back(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """TURN-12."""
+
     def broken(_context: object) -> None:
         raise KeyError("policies")
 
@@ -354,6 +355,7 @@ def test_a_turn_that_never_worked_is_told_when_its_mail_dies(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """ADD-4."""
+
     def broken(_context: object) -> None:
         raise KeyError("policies")
 
