@@ -11,10 +11,12 @@ def register() -> None:
     from agents.dispatch import registrations as dispatch
     from agents.live import topics
     from agents.llm.base import StopReason
+    from agents.mail import retention
     from agents.memory import diary
     from agents.tools.registry import TOOL_SOURCES, action_tools
     from agents.turn import colleague, machine
     from agents.views import panels
+    from crewlet.kernel import events
     from crewlet.kernel.actions import forget_expired
     from crewlet.ops.alarms import AlarmBook
     from crewlet.ops.reference.pages import STATES
@@ -29,6 +31,8 @@ def register() -> None:
     duties.register(duties.Duty("a2a_channels", 60.0, colleague.sweep))
     duties.register(duties.Duty("diary", 900.0, diary.sweep))
     duties.register(duties.Duty("operations", 900.0, forget_expired))
+    duties.register(duties.Duty("mail_retention", 900.0, retention.forget_old))
+    duties.register(duties.Duty("event_retention", 900.0, events.forget_old))
     duties.register(duties.Duty("alarms", 10.0, book.run_once))
     topics.register()
     panels.register_panels()

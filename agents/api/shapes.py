@@ -148,6 +148,7 @@ class EventShape(serializers.Serializer[Any]):
     seat_id = serializers.UUIDField(allow_null=True)
     turn_id = serializers.UUIDField(allow_null=True)
     work_key = serializers.CharField(allow_blank=True)
+    trace_id = serializers.CharField(allow_blank=True)
     text = serializers.CharField()
     failed = serializers.BooleanField()
     url = serializers.CharField(allow_blank=True)

@@ -105,7 +105,8 @@ def _working(turn: Mapping[str, Any]) -> dict[str, Any]:
 
 def _stop_words(facts: Facts, reason: str) -> str:
     if reason == "paused":
-        return f"paused by {facts.holds['seat_paused'].get('by', 'somebody')}"
+        hold = facts.holds["seat_paused"]
+        return f"paused by {hold.get('name') or hold.get('by', 'somebody')}"
     if reason == "unplaced":
         return "no worker holds it"
     wake = facts.turn.get("wake_at") if facts.turn else None

@@ -58,10 +58,12 @@ def seat_rows(actor: Actor) -> list[Row]:
         row["seat"]["handle"]: row
         for row in rows.select("t.stage <> 'done'", (), "ORDER BY t.stage DESC, t.started_at")
     }
+    names = {handle: name for _, handle, name, *_ in seats}
     holds: dict[UUID, dict[str, Row]] = {}
     for hold in SeatHold.objects.all():
         holds.setdefault(hold.seat_id, {})[hold.reason] = {
             "by": hold.by,
+            "name": names.get(hold.by, hold.by),
             "at": hold.at,
             "reason": hold.note,
             "stop_running": hold.stop_running,

@@ -19,8 +19,8 @@ from crewlet.kernel.refs import url_of
 MAX_PAGE = 400
 _QUIET = ("agent_phase_started", "agent_phase_completed", "notification_skipped")
 _COLUMNS = (
-    "id", "ts", "type", "category", "actor", "seat_id", "turn_id", "work_key", "summary", "failed",
-    "topics",
+    "id", "ts", "type", "category", "actor", "seat_id", "turn_id", "work_key", "trace_id",
+    "summary", "failed", "topics",
 )  # fmt: skip
 
 
@@ -96,6 +96,7 @@ def _event(raw: dict[str, Any]) -> Row:
         "seat_id": raw["seat_id"] and str(raw["seat_id"]),
         "turn_id": raw["turn_id"] and str(raw["turn_id"]),
         "work_key": raw["work_key"],
+        "trace_id": raw["trace_id"],
         "text": raw["summary"],
         "failed": raw["failed"],
         "url": _url(raw),

@@ -193,7 +193,12 @@ def _answer_one(channel: UUID, head: TurnHead, handle: str, name: str, text: str
             seat_id=head.seat_id,
             turn_id=head.id,
             trace_id=head.trace,
-            payload={"channel": str(channel), "duration_ms": _ms(row[2], now)},
+            payload={
+                "channel": str(channel),
+                "duration_ms": _ms(row[2], now),
+                "requester": str(row[0]),
+                "target": str(head.seat_id),
+            },
             topics=("agents",),
         )
     return True
@@ -238,7 +243,7 @@ def refuse_second(channel: UUID) -> None:
 
 
 _STALE = """
-SELECT c.id, c.requester_id, c.opened_at, s.handle, s.name, c.work_item
+SELECT c.id, c.requester_id, c.opened_at, s.handle, s.name, c.target_id
 FROM agents_a2achannel c
 JOIN orgs_seat s ON s.id = c.target_id
 LEFT JOIN LATERAL (
@@ -281,7 +286,7 @@ def _sweep(now: datetime) -> int:
             cursor.execute(_EXPIRE, (now, channel))
         cursor.execute(_FORGET_MESSAGES, (now - KEPT,))
         cursor.execute(_FORGET, (now - KEPT,))
-    for channel, requester, opened_at, handle, name, _item in stale:
+    for channel, requester, opened_at, handle, name, target in stale:
         body = (
             f"{name} has not answered within an hour, and the ask is closed. Go on without it, "
             "ask anew with a narrower question, or ask somebody else."
@@ -296,7 +301,12 @@ def _sweep(now: datetime) -> int:
             actor="engine:sweep",
             seat_id=requester,
             failed=True,
-            payload={"channel": str(channel), "duration_ms": _ms(opened_at, now)},
+            payload={
+                "channel": str(channel),
+                "duration_ms": _ms(opened_at, now),
+                "requester": str(requester),
+                "target": str(target),
+            },
             topics=("agents",),
         )
     return len(stale)

@@ -24,7 +24,11 @@ HUSHED = {
 
 def news(events: Iterable[Event], limit: int) -> list[dict[str, Any]]:
     """Returns at most `limit` lines, newest first, as `agents.views.folds.folded` shapes them."""
-    told = [event for event in events if event["type"] not in HUSHED]
+    told = [
+        {**event, "text": event["text"].replace("**", "")}
+        for event in events
+        if event["type"] not in HUSHED
+    ]
     return folded(told, nothing_to_do)[:limit]
 
 

@@ -183,6 +183,9 @@ def _never(row: Mapping[str, Any]) -> bool:
 def _turn(actor: Actor, turn_id: UUID) -> dict[str, Any]:
     detail = queries.turn_detail(actor, turn_id)
     stop = detail.get("stop_request")
+    if detail["outcome"] == "stopped" and detail["error"]:
+        who, _, rest = detail["error"].partition(" ")
+        detail = {**detail, "error": f"{name_of(who)} {rest}"}
     if stop:
         detail = {**detail, "stop_request": {**stop, "by": name_of(stop["by"])}}
     return {"detail": detail, **trace(detail, clock.now())}

@@ -141,7 +141,8 @@ def _what_went_wrong(detail: Row) -> list[Out]:
     stop = detail.get("stop_request")
     stopped = detail.get("outcome") == "stopped" and stop
     if detail.get("error") and not stopped:
-        kind = words(str(detail.get("error_kind") or "error"))
+        fallback = "stopped" if detail.get("outcome") == "stopped" else "error"
+        kind = words(str(detail.get("error_kind") or fallback))
         found.append({"title": kind.capitalize(), "text": detail["error"]})
     for row in detail["phases"]:
         if row["error"]:

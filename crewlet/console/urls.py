@@ -14,5 +14,6 @@ urlpatterns = [
     path("ui/home/line", views.home_line, name="ui-home-line"),
     path("ui/home/<slug:key>", views.home_panel, name="ui-home-panel"),
     path("ui/sidebar", views.sidebar, name="ui-sidebar"),
+    path("ui/health", views.health, name="ui-health"),
     path("ui/palette", views.palette, name="ui-palette"),
 ]

@@ -82,6 +82,12 @@ def sidebar(request: HttpRequest) -> HttpResponse:
     return draw(request, "ui/sidebar_nav.html", {})
 
 
+@fragment
+def health(request: HttpRequest) -> HttpResponse:
+    """Draws the line that says how the engine does."""
+    return draw(request, "ui/health.html", {})
+
+
 @page
 def kit(request: HttpRequest) -> HttpResponse:
     """Draws every part of the site once, for eyes and for checks."""

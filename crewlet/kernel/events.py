@@ -10,8 +10,9 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable
+from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 from uuid import UUID
 
 from django.db import connection
@@ -177,3 +178,17 @@ def publish(
         topics=names,
     )
     return event_id
+
+
+KEPT: Final = timedelta(days=30)
+_FORGET = """
+DELETE FROM kernel_engineevent WHERE id IN (
+    SELECT id FROM kernel_engineevent WHERE ts < %s ORDER BY ts LIMIT 5000)
+"""
+
+
+def forget_old(now: datetime) -> int:
+    """Deletes events older than 30 days, 5,000 at most, and returns how many there were."""
+    with connection.cursor() as cursor:
+        cursor.execute(_FORGET, (now - KEPT,))
+        return int(cursor.rowcount)

@@ -67,6 +67,24 @@ class RevisionRow(serializers.Serializer[Any]):
     active = serializers.BooleanField()
 
 
+class DifferenceRow(serializers.Serializer[Any]):
+    """One change: a field of an entity, or the whole entity where `field` is empty."""
+
+    entity = serializers.CharField()
+    field = serializers.CharField(allow_blank=True)
+    kind = serializers.ChoiceField(["added", "removed", "changed"])
+    before = serializers.JSONField(allow_null=True)
+    after = serializers.JSONField(allow_null=True)
+
+
+class RevisionDiff(serializers.Serializer[Any]):
+    """What a revision changed against another one, or against nothing."""
+
+    revision_id = serializers.UUIDField()
+    against = serializers.UUIDField(allow_null=True)
+    differences = DifferenceRow(many=True)
+
+
 class RevisionList(serializers.Serializer[Any]):
     """Stored revisions, the newest first; `next` is the id to ask `before`."""
 
@@ -176,6 +194,25 @@ class RevisionView(APIView):
         """Answers one stored revision with its document, secrets hidden."""
         require(actor_of(request), Grant.CONFIG_READ)
         return _fresh(Response(company.revision_detail(revision_id)), revision_id)
+
+
+class RevisionDiffView(APIView):
+    """What one revision changed."""
+
+    @extend_schema(
+        operation_id="config_revision_diff",
+        responses={200: RevisionDiff, 404: ErrorAnswer},
+        parameters=[
+            OpenApiParameter(
+                "against", OpenApiTypes.UUID, description="by default the one it was made from"
+            )
+        ],
+    )
+    def get(self, request: Request, revision_id: UUID) -> Response:
+        """Answers what a revision changed, by seat, unit and provider, secrets hidden."""
+        require(actor_of(request), Grant.CONFIG_READ)
+        against = _uuid(request.query_params.get("against"), "against")
+        return _fresh(Response(company.revision_diff(revision_id, against)), None)
 
 
 class SchemaView(APIView):

@@ -8,6 +8,7 @@ from uuid import UUID
 from crewlet.kernel.errors import NotFound
 from orgs.chart import Chart, ChartSeat, ChartUnit
 from orgs.document.company import CHAIN_PHASES
+from orgs.document.differences import differences
 from orgs.document.fields import TokenBudget
 from orgs.document.secrets import masked
 from orgs.epochs import Snapshot, active, read_document
@@ -162,3 +163,20 @@ def revision_detail(revision_id: UUID) -> dict[str, Any]:
     latest = Activation.objects.order_by("-id").values_list("revision_id", flat=True).first()
     shown = revision_row(row, active=row.id == latest)
     return {**shown, "document": document_of(row, redact=True)}
+
+
+def revision_diff(revision_id: UUID, against: UUID | None = None) -> dict[str, Any]:
+    """Tells what a revision changed against another one, secrets hidden; raises `NotFound`.
+
+    Without `against` it is compared with the one it was made from; the first with nothing.
+    """
+    row = revision_named(revision_id)
+    base_id = against or row.parent_id
+    base = revision_named(base_id) if base_id else None
+    before = document_of(base, redact=False) if base else {}
+    found = differences(before, document_of(row, redact=False))
+    return {
+        "revision_id": str(row.id),
+        "against": str(base.id) if base else None,
+        "differences": [item.as_json() for item in found],
+    }

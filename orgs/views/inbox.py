@@ -38,7 +38,9 @@ def told(row: dict[str, Any]) -> dict[str, Any]:
     if not lead or not row["title"].startswith(lead):
         return row
     title = row["title"].removeprefix(lead)
-    return {**row, "title": f"{title[:1].upper()}{title[1:]}"}
+    # A body that says the title again says nothing.
+    body = "" if row["body"] == row["title"] else row["body"]
+    return {**row, "title": f"{title[:1].upper()}{title[1:]}", "body": body}
 
 
 def _context(request: HttpRequest) -> dict[str, Any]:

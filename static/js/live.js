@@ -99,6 +99,7 @@ const kinds = {
   seats: (data) => data.rows.forEach(seat),
   health,
   changed: (data) => hint(...data.topics),
+  event: (data, frame) => hint(...(frame.topics ?? [])),
   progress(data) {
     for (const listener of tails) listener(data);
     if (data.event !== 'partial_round' && data.turn_id) hint(`turn:${data.turn_id}`);

@@ -6,6 +6,9 @@ import { onProgress } from './live.js';
 
 const END = 24;
 const GATHER_MS = 150;
+const PATIENCE_MS = 10000;
+
+const asked = () => ({ headers: { 'HX-Request': 'true' }, signal: AbortSignal.timeout(PATIENCE_MS) });
 
 class CwTail extends HTMLElement {
   connectedCallback() {
@@ -14,6 +17,7 @@ class CwTail extends HTMLElement {
     this.fresh = 0;
     this.follow = true;
     this.waiting = new Map();
+    this.line = Promise.resolve();
     this.addEventListener('scroll', () => this.scrolled(), { passive: true });
     this.addEventListener('click', (event) => { if (event.target.closest('summary')) this.follow = false; });
     this.jump?.addEventListener('click', () => { this.toEnd(); this.focus({ preventScroll: true }); });
@@ -80,13 +84,18 @@ class CwTail extends HTMLElement {
   // Several frames of one round within a moment are one request.
   soon(id, data) {
     if (this.waiting.has(id)) return;
-    this.waiting.set(id, setTimeout(() => { this.waiting.delete(id); if (id) this.round(id, data); else this.whole(); }, GATHER_MS));
+    this.waiting.set(id, setTimeout(() => {
+      this.waiting.delete(id);
+      // One at a time: an answer that was asked for earlier must not be drawn later. What the line
+      // loses is read again when it is back.
+      this.line = this.line.then(() => (id ? this.round(id, data) : this.whole())).catch(() => {});
+    }, GATHER_MS));
   }
 
   async round(id, data) {
     const list = document.getElementById(`rounds-${data.phase}-${data.iteration}`);
     if (!list) { await this.whole(); return; }
-    const response = await fetch(`/ui/turns/${this.turn}/rounds/${data.phase}/${data.iteration}/${data.round}`, { headers: { 'HX-Request': 'true' } });
+    const response = await fetch(`/ui/turns/${this.turn}/rounds/${data.phase}/${data.iteration}/${data.round}`, asked());
     if (response.ok) this.show(id, list, await response.text());
   }
 
@@ -103,7 +112,7 @@ class CwTail extends HTMLElement {
 
   async whole() {
     const place = $('#turn-transcript', this);
-    const response = await fetch(place.dataset.src, { headers: { 'HX-Request': 'true' } });
+    const response = await fetch(place.dataset.src, asked());
     if (!response.ok) return;
     const html = await response.text();
     const before = $$('.round', this).length;

@@ -15,10 +15,18 @@ async function suggest(key, text) {
   return { matched: box.children.length > 0, fragment: box };
 }
 
+// An answer that comes late stands for the question that was asked last.
+let newest = null;
+function ask(key, text) {
+  const mine = suggest(key, text).then((found) => (newest === mine ? found : newest));
+  newest = mine;
+  return mine;
+}
+
 for (const expander of $$('text-expander')) {
   expander.addEventListener('text-expander-change', (event) => {
     const { key, provide, text } = event.detail;
-    provide(suggest(key, text));
+    provide(ask(key, text));
   });
   expander.addEventListener('text-expander-value', (event) => {
     event.detail.value = event.detail.item.dataset.value;

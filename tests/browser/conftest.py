@@ -16,9 +16,9 @@ from orgs import epochs
 from orgs.models.seats import Seat
 from orgs.people import links
 from orgs.people.printed import path_of
-from tests.browser.visit import cookies_of, settle
 from orgs.revisions import apply_document
 from tests.browser.stage import Stage, set_stage
+from tests.browser.visit import cookies_of, settle
 from tests.support.people import a_person
 from tests.support.processes import processes as running_processes
 from tests.tracker.company import COMPANY

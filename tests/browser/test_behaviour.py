@@ -135,6 +135,20 @@ def test_a_push_changes_no_geometry(site: Site) -> None:
     assert page.evaluate(BOXES) == before
 
 
+def test_an_open_chart_follows_what_happens_and_keeps_its_zoom(site: Site) -> None:
+    chart = site.open("/agents")
+    chart.click("[data-zoom=in]")
+    page = site.open("/agents/seats/qa")
+    page.click(".bar-acts summary")
+    page.fill("#pause-why", "Too loud")
+    page.click(".card-form .btn.primary")
+    card = chart.locator("#seat-qa")
+    expect(card).to_have_attribute("data-activity", "stopped", timeout=5000)
+    expect(card.locator("[data-f=reason]")).to_have_text("paused by Ana")
+    assert chart.locator(".zoom output").inner_text() == "110%"
+    assert chart.locator("[data-canvas]").evaluate("e => e.style.zoom") == "1.1"
+
+
 def test_a_draft_its_focus_and_an_open_fold_survive_a_push(site: Site) -> None:
     item = site.stage.asked
     page = site.open(f"/work/{item.key}")
@@ -284,6 +298,7 @@ def test_the_composer_asks_for_a_decision(site: Site) -> None:
     page.click("#composer button[type=submit]")
     expect(page.locator("#item-asks .ask-q")).to_have_text("Which lamp?", timeout=5000)
     decision = Comment.objects.get(item=item, body="Two ways are open.").decision
+    assert decision
     assert decision["role"] == "approver"
     assert [option["label"] for option in decision["options"]] == ["The red one", "The green one"]
 

@@ -418,9 +418,11 @@ def feed(actor: Any = None, **asked: Any) -> dict[str, Any]:
             {"id": "e9", "at": at, "type": "agent_turn_completed", "category": "turn",
              "who": party("iris"), "failed": False, "url": f"/live/turns/{TURN_ID}",
              "text": "Iris Chen had nothing to do: Kofi Mensah: commented on ENG-142"},
-            {"id": "e1", "at": at, "type": "agent_turn_parked", "category": "turn", "who": party("kofi"), "failed": False,
+            {"id": "e1", "at": at, "type": "agent_turn_parked", "category": "turn",
+             "who": party("kofi"), "failed": False,
              "text": "Kofi Mensah waits: a person decides", "url": f"/live/turns/{TURN_ID}"},
-            {"id": "e2", "at": at, "type": "decision_asked", "category": "decision", "who": party("kofi"), "failed": False,
+            {"id": "e2", "at": at, "type": "work_item_asked", "category": "decision",
+             "who": party("kofi"), "failed": False,
              "text": "Kofi Mensah asked Ana Ruiz to decide", "url": "/work/ENG-142"},
             {"id": "e3", "at": at, "type": "agent_turn_completed", "category": "turn",
              "who": party("sol"), "failed": True, "url": "",
@@ -434,7 +436,12 @@ def turn_hours(actor: Any = None) -> list[dict[str, Any]]:
     """Returns a day of ended turns."""
     counts = [1, 0, 1, 0, 0, 2, 5, 9, 12, 14, 11, 10, 8, 11, 15, 14, 9, 8, 6, 4, 3, 3, 2, 4]
     return [
-        {"at": clock.now(), "completed": count, "sent_back": count // 5, "failed": int(count == 14),
-         "skipped": count // 3}
+        {
+            "at": clock.now(),
+            "completed": count,
+            "sent_back": count // 5,
+            "failed": int(count == 14),
+            "skipped": count // 3,
+        }
         for count in counts
     ]

@@ -8,6 +8,7 @@ from agents.views.folds import folded
 from agents.views.news import news
 from crewlet.console.templatetags import ui
 from crewlet.kernel.actors import Actor, ActorKind
+from orgs.views.inbox import told
 
 
 def row(name: str, quiet: bool = False) -> dict[str, Any]:
@@ -45,7 +46,7 @@ def test_home_tells_no_plumbing_and_folds_turns_without_work() -> None:
             event("agent_turn_stopped", "ana stopped this turn."),
             event("agent_turn_started", "Kofi Mensah: commented on ENG-4"),
             event("agent_turn_completed", "Edith Lang had nothing to do: a comment"),
-            event("agent_turn_completed", "Iris Chen finished: a task"),
+            event("agent_turn_completed", "Iris Chen finished: a **task**"),
         ],
         limit=9,
     )
@@ -59,3 +60,13 @@ def test_what_waits_on_the_reader_is_said_to_them_alone() -> None:
     assert ui.for_reader("Waiting on Ana Ruiz, 18 min", reader) == "Waiting on you, 18 min"
     assert ui.for_reader("Needs Edith Lang", reader) == "Needs Edith Lang"
     assert ui.for_reader("Needs Ana Ruiz", None) == "Needs Ana Ruiz"
+
+
+def test_a_notice_does_not_say_twice_who_it_is_from() -> None:
+    kofi = {"name": "Kofi Mensah"}
+    row = {"who": kofi, "title": "Kofi Mensah: moved ENG-4", "body": "Kofi Mensah: moved ENG-4"}
+    assert told(row) == {"who": kofi, "title": "Moved ENG-4", "body": ""}
+    said = {"who": kofi, "title": "Kofi Mensah: commented on ENG-4", "body": "I looked."}
+    assert told(said)["body"] == "I looked."
+    plain = {"who": None, "title": "The budget is spent", "body": ""}
+    assert told(plain) == plain

@@ -71,6 +71,7 @@ def test_a_human_lead_is_told_by_a_notice(cast: Cast) -> None:
 
 
 def test_a_seat_files_in_its_own_project_when_it_names_none(cast: Cast) -> None:
+    """ORG-15."""
     item = create(cast.packer, "Tape is out")
     assert item.key == "OPS-1"
     assert item.reporter_id == cast.packer.seat_id

@@ -12,6 +12,7 @@ from crewlet.kernel import clock
 from crewlet.kernel.errors import Invalid, NotFound
 from tests.tracker.company import act, comment, create, update
 from tests.tracker.conftest import Cast
+from tracker.actions import reads
 from tracker.filters import parse_filters
 from tracker.models.items import WorkItem
 from tracker.queries import pages
@@ -244,3 +245,18 @@ def test_statements_do_not_grow_with_what_a_page_holds(cast: Cast) -> None:
     fill(4)
     assert statements() == before
     assert max(before) <= 24
+
+
+def test_an_answer_too_large_to_read_is_refused_and_says_what_narrows_it(
+    cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """TRK-52, TURN-36: whole or not at all, never cut in silence."""
+    item = create(cast.ana, "Lamp", project="ENG", body="bright " * 100)
+    for n in range(20):
+        comment(cast.ana, item, f"{n} " + "word " * 50)
+    whole = act(cast.swe, "get_work_item", item=item.key, include=["comments", "history"])
+    monkeypatch.setattr(reads, "ANSWER_BYTES", len(whole.message.encode()) - 1)
+    with pytest.raises(Invalid, match="fewer parts in include") as refusal:
+        act(cast.swe, "get_work_item", item=item.key, include=["comments", "history"])
+    assert "comment by its id" in refusal.value.message
+    assert act(cast.swe, "get_work_item", item=item.key, include=[]).refs == (f"item:{item.key}",)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,9 @@ INVALID_EXIT = 1
 class Command(NounCommand):
     """The company document."""
 
-    help = "The company document: validate, schema, import, export, show, revisions, activate."
+    help = (
+        "The company document: validate, schema, import, export, show, revisions, diff, activate."
+    )
     requires_system_checks = []
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -43,6 +46,8 @@ class Command(NounCommand):
             "show": Verb("Show the running company in short.", _show, _show_words),
             "revisions": Verb("List stored revisions, the newest first.",
                               _revisions, _revision_words, _limit),
+            "diff": Verb("Show what a stored revision changed, by seat, unit and provider.",
+                         _diff, _diff_words, _diff_options),
             "activate": Verb("Make a stored revision live again; the running one is republished.",
                              _activate, _applied_words, _activate_options),
         }  # fmt: skip
@@ -121,6 +126,11 @@ def _limit(parser: CommandParser) -> None:
     parser.add_argument("--limit", type=int, default=20)
 
 
+def _diff_options(parser: CommandParser) -> None:
+    parser.add_argument("revision", help="the revision's id; `current` is the running one")
+    parser.add_argument("--against", help="another revision; by default the one it was made from")
+
+
 def _activate_options(parser: CommandParser) -> None:
     parser.add_argument("revision", help="the revision's id; `current` republishes the running one")
     parser.add_argument("--summary", default="", help="one sentence for the history")
@@ -166,9 +176,17 @@ def _revisions(options: dict[str, Any]) -> dict[str, Any]:
     return {"revisions": company.revisions(limit=max(1, options["limit"]))}
 
 
+def _diff(options: dict[str, Any]) -> dict[str, Any]:
+    against = UUID(_revision(options["against"])) if options["against"] else None
+    return company.revision_diff(UUID(_named(options["revision"])), against)
+
+
+def _named(text: str) -> str:
+    return str(active_revision().id) if text == "current" else _revision(text)
+
+
 def _activate(options: dict[str, Any]) -> dict[str, Any]:
-    wanted = options["revision"]
-    revision = str(active_revision().id) if wanted == "current" else _revision(wanted)
+    revision = _named(options["revision"])
     result = act("activate_revision", {"revision": revision, "summary": options["summary"]})
     return {**result.data, "message": result.message}
 
@@ -211,6 +229,17 @@ def _show_words(view: dict[str, Any]) -> str:
         place = f" in {seat['unit']}" if seat["unit"] else ""
         lines.append(f"  {seat['handle']}: {seat['name']} ({seat['kind']}){place}{above}")
     return "\n".join(lines)
+
+
+def _diff_words(answer: dict[str, Any]) -> str:
+    lines = []
+    for row in answer["differences"]:
+        if row["field"]:
+            values = (json.dumps(row[side], ensure_ascii=False) for side in ("before", "after"))
+            lines.append(f"~ {row['entity']}: {row['field']}: {' -> '.join(values)}")
+        else:
+            lines.append(f"{'+' if row['kind'] == 'added' else '-'} {row['entity']}")
+    return "\n".join(lines) or "Nothing is different."
 
 
 def _revision_words(answer: dict[str, Any]) -> str:

@@ -307,3 +307,23 @@ def test_a_decision_is_asked_with_options_and_a_recommendation(snapshot: Snapsho
     )  # fmt: skip
     for name in ("question", "options", "recommended", "rationale", "evidence", "role"):
         assert f'"{name}"' in json.dumps(schema)
+
+
+def test_the_reviewer_of_a_blocked_turn_goes_by_the_log(snapshot: Snapshot) -> None:
+    """TURN-59: back naming whom to ask, done when they were asked, failed when nobody helps."""
+    asked = "- `a2a_ask`(target=seller) → a2a:7: done, do not repeat it"
+    system, _ = build.review(
+        ReviewContext(
+            snapshot=snapshot, handle="baker", reply_kind="tool", reply_surface="work",
+            trigger=(MESSAGE,), outcome="blocked", summary="No flour.",
+            evidence="The mill is closed.", open_questions=(), tool_log=asked, produced="",
+            earlier_rounds="", blocked_by="The mill is closed.", now=NOW,
+        )
+    )  # fmt: skip
+    rules = " ".join(system.part("review_phase").split())
+    assert "Judge the record, not the prose: a call that is not in the log did not happen" in rules
+    assert "rightly blocked and the one who can move it has been asked already" in rules
+    assert "has not asked anybody yet is sent back, naming whom to ask" in rules
+    assert "nobody's reply would help" in rules
+    assert asked in system.part("tool_log")
+    assert "The mill is closed." in system.part("blocked_by")

@@ -102,6 +102,8 @@ def test_an_ask_without_an_answer_is_closed_an_hour_after_its_turn_began(stage: 
     closed = EngineEvent.objects.get(type="a2a_channel_closed")
     assert closed.failed
     assert closed.payload["duration_ms"] >= 0
+    assert closed.payload["requester"] == str(stage.seat("chief"))
+    assert closed.payload["target"] == str(stage.seat("baker"))
     assert colleague.sweep_channels(clock.now() + HOUR) == 0, "the asker is told once"
 
 

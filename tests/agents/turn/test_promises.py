@@ -14,6 +14,7 @@ from agents.mail.post import WorkRef
 from agents.models.budgets import LlmCall
 from agents.models.mail import Delivery
 from agents.models.turns import Phase, Round, Segment, ToolCall, Turn
+from agents.queries import feed
 from agents.tools.run_call import run_call
 from agents.tools.tool import Tool
 from agents.turn import colleague, loop, outcome
@@ -196,6 +197,8 @@ def test_one_trace_runs_through_an_ask_its_turn_and_its_answer(stage: Stage) -> 
     )
     assert set(told.values_list("trace_id", flat=True)) == {trace}
     assert Delivery.objects.get(kind="a2a_answer").trace == trace
+    shown = feed.events(engine_actor("test"), turn=turn_id)["events"]
+    assert {event["trace_id"] for event in shown} == {trace}
 
 
 def test_a_letter_that_nothing_caused_begins_a_trace_and_its_calls_carry_it(

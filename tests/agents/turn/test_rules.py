@@ -298,3 +298,22 @@ def test_earlier_passes_are_told_with_what_came_of_them() -> None:
     assert told.count("x") < 4100, "only the tail of a long text is shown"
     assert "the end" in told
     assert ledger.prior_work(turn, before=1) == ""
+
+
+def test_the_numbers_of_elision_are_those_that_are_promised() -> None:
+    """TURN-63: 200 a value, 800 a call, 12 reads a round, 200 of a failure, 4,000 of a text."""
+    assert ledger.arguments({"a": "x" * 200}) == f"a={'x' * 200}"
+    assert "(+1 more characters)" in ledger.arguments({"a": "x" * 201})
+    fits = dict.fromkeys("abcd", "v" * 195)
+    assert "more" not in ledger.arguments(fits), "four times 1 + 195 + 4 are 800"
+    over = ledger.arguments(fits | {"e": ""})
+    assert over.endswith(", +1 more")
+    assert "e=" in over, "the shortest is kept"
+    failed = ledger.call_line(made("comment", ok=False, result="r" * 201))
+    assert f"failed: {'r' * 200}… (+1 more characters)" in failed
+    assert ledger.tail("p" * 4000) == "p" * 4000
+    assert ledger.tail("q" + "p" * 4000).endswith("p" * 4000)
+    assert "q" not in ledger.tail("q" + "p" * 4000)
+    produced = "p" * 9000
+    row = IterationRow(1, "delivered", produced, "h")
+    assert row.artifact == produced, "stored whole"
