@@ -1,5 +1,6 @@
 # make run    the whole company on this machine (Ctrl-C drains and stops it); options: ARGS="--port 8123"
-# make test   every test, on real Postgres, Valkey and Chromium
+# make test   every test, on real Postgres, Valkey and Chromium; the browser's apart, since its
+#             driver keeps an event loop running in its process
 # make check  lint, types, layers, templates, migrations, API schema, generated docs; runs no test
 # make bench  the measurements of bench/
 # make docs   writes the generated pages of docs/reference
@@ -19,7 +20,8 @@ run: $(VENV)/.runs
 	@exec $(BIN)/python manage.py up $(ARGS)
 
 test: $(VENV)/.develops need-chromium
-	$(BIN)/python -m pytest -n auto $(ARGS)
+	$(BIN)/python -m pytest -n auto --ignore=tests/browser $(ARGS)
+	$(BIN)/python -m pytest -n 2 tests/browser
 
 check: $(VENV)/.develops
 	$(BIN)/ruff check .

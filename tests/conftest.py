@@ -6,12 +6,17 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 from pytest_django import DjangoDbBlocker
 
 from tests.support import postgres, redis, servers
 from tests.support.processes import Processes
 from tests.support.processes import processes as running_processes
+
+# A loaded machine is no failed example: nothing here is judged by the clock.
+hypothesis.settings.register_profile("crewlet", deadline=None)
+hypothesis.settings.load_profile("crewlet")
 
 TESTS = Path(__file__).parent
 RINGS = frozenset({"unit", "rules", "races", "crash", "journals", "e2e", "browser"})

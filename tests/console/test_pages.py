@@ -220,3 +220,16 @@ def test_an_unknown_part_is_not_found(draw: Draw) -> None:
         open_page(f"/ui/turns/{samples.TURN_ID}/nothing")
     with pytest.raises(Http404):
         draw("/ui/home/nothing")
+
+
+def test_who_cannot_be_checked_is_not_sent_to_sign_in() -> None:
+    from django.shortcuts import render
+
+    from crewlet.kernel.errors import Unavailable
+
+    request = RequestFactory().get("/work?q=lamp")
+    error = Unavailable("The database does not answer.")
+    html = render(request, "orgs/sign_in_refused.html", {"error": error}).content.decode()
+    assert "Crewlet cannot answer right now" in html
+    assert 'href="/work?q=lamp"' in html
+    assert "/sign-in" not in html

@@ -148,6 +148,7 @@ def test_sigterm_lets_the_running_turn_finish_and_starts_no_other(processes: Pro
     post_now(kofi, a_letter("first", n=1))
     one = start(processes, "one", "waits")
     until(entered, READY, what="the turn runs")
+    one.until_it_says(" ready.")  # before it, Celery does not listen to signals yet
     post_now(kofi, a_letter("second", n=2, batch_key="other"))
     one.terminate()
     one.until_it_says("engine_draining")
@@ -169,6 +170,7 @@ def test_a_second_signal_kills_at_once_and_the_turn_goes_on_elsewhere(
     post_now(kofi, a_letter())
     one = start(processes, "one", "waits")
     until(entered, READY, what="the turn runs")
+    one.until_it_says(" ready.")
     one.terminate()
     one.until_it_says("engine_draining")
     one.terminate()
