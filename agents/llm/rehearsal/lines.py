@@ -18,7 +18,8 @@ def part(
     now: Situation, own_body: str, report: Colleague, place: int, count: int
 ) -> tuple[str, str]:
     """Returns the title and text of the part that a report gets."""
-    title = f"{report.name}: {_subject(now.title)}"[:200]
+    what = report.goal.rstrip(".") or f"{report.name}'s side of it"
+    title = f"{what[:180]}, for {now.item}"
     first = place == 1 and "This is part 1 of" in own_body
     which = "part 1 of part 1" if first else f"part {place} of {count}"
     body = (
@@ -27,11 +28,6 @@ def part(
         "here as a comment, with what you checked and what is still open."
     )
     return title, body
-
-
-def _subject(title: str) -> str:
-    """Drops the names that earlier break-downs put before the subject."""
-    return title.rpartition(": ")[2] or title
 
 
 def plan(now: Situation, titles: list[str]) -> str:
@@ -45,9 +41,8 @@ def plan(now: Situation, titles: list[str]) -> str:
 
 def result(now: Situation) -> str:
     """Returns a member's report."""
-    angle = now.goal.rstrip(".") or "my part of the work"
     return (
-        f"**Result.** {_subject(now.title)}, as I see it: {angle[0].lower()}{angle[1:]}.\n\n"
+        "**Result.** I went through it from where I stand and propose one small step.\n\n"
         "- **Checked:** the item, what it is a part of, and what was decided before.\n"
         "- **Proposed:** the smallest step that shows a customer something this week, and a date "
         "to look at it again.\n"
@@ -57,9 +52,10 @@ def result(now: Situation) -> str:
 
 def report_up(parts: list[str]) -> str:
     """Returns a lead's report when its parts are finished."""
+    results = f"All {len(parts)} parts are" if len(parts) > 1 else "The one part is"
     return (
-        f"All {len(parts)} parts are finished and their results stand on {', '.join(parts)}. "
-        "They agree on the first step. I close this; it is ready to be put together."
+        f"{results} finished; what came of it stands on {', '.join(parts)}. Nothing speaks against "
+        "the first step. I close this; it is ready to be put together."
     )
 
 
@@ -74,7 +70,7 @@ def ask_body(now: Situation, person: Colleague) -> str:
 def decision(now: Situation) -> dict[str, Any]:
     """Returns the decision that a person is asked for."""
     return {
-        "question": f"How should we go on with “{_subject(now.title)}”?"[:300],
+        "question": f"How should we go on with “{now.title}”?"[:300],
         "role": "approver",
         "options": [
             {

@@ -95,7 +95,7 @@ def _lead(now: Situation, view: Mapping[str, Any]) -> Move:
     still_open = now.last("list_work_items")
     if still_open is None:
         return Move(
-            f"{now.item} is broken into {len(parts)} parts. Are they finished?",
+            f"{now.item} is broken into {_parts(len(parts))}. What is still open?",
             f"Looking at the parts of {now.item}.",
             (("list_work_items", {"parent": now.item, "open_only": True}),),
         )
@@ -121,7 +121,7 @@ def _break_down(now: Situation, own_body: str) -> Move:
             )
         return Move(
             "This is more than one seat should carry. I split it by what each of us answers for.",
-            f"Breaking {now.item} into {len(now.reports)} parts and assigning them.",
+            f"Breaking {now.item} into {_parts(len(now.reports))} and assigning them.",
             tuple(calls),
         )
     keys = [
@@ -134,9 +134,13 @@ def _break_down(now: Situation, own_body: str) -> Move:
             (("comment_on_work_item", {"item": now.item, "body": lines.plan(now, keys)}),),
         )
     return _submit(
-        f"Broke {now.item} into {len(keys)} parts, assigned each and told the plan on the item.",
+        f"Broke {now.item} into {_parts(len(keys))}, assigned each and told the plan on the item.",
         ["comment_on_work_item", "create_work_item"],
     )
+
+
+def _parts(count: int) -> str:
+    return f"{count} parts" if count > 1 else "one part"
 
 
 def _close(now: Situation, body: str) -> Move:

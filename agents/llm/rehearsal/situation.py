@@ -12,7 +12,9 @@ from agents.llm.base import AssistantMessage, Request, ToolMessage, UserMessage
 
 _IDENTITY = re.compile(r"seat \*\*(?P<name>[^*]+)\*\* \(@(?P<handle>[a-z0-9-]+)\)")
 _REPORT = re.compile(
-    r"^### (?P<name>.+?) \(@(?P<handle>[a-z0-9-]+)(?P<person>, a person)?\)$", re.M
+    r"^### (?P<name>.+?) \(@(?P<handle>[a-z0-9-]+)(?P<person>, a person)?\)$"
+    r"(?:\n\n(?P<goal>[^-#\n][^\n]*))?",
+    re.MULTILINE,
 )
 _ITEM = re.compile(r"^Item: (?P<key>[A-Z][A-Z0-9]*-\d+) — (?P<title>.*)$", re.M)
 _REASON = re.compile(r"^Reason: (?P<reason>.*)$", re.M)
@@ -29,6 +31,7 @@ class Colleague:
 
     name: str
     handle: str
+    goal: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +133,7 @@ def read(request: Request) -> Situation:
         goal=goal["goal"] if goal else "",
         manager=manager["handle"] if manager else "",
         reports=tuple(
-            Colleague(m["name"], m["handle"])
+            Colleague(m["name"], m["handle"], m["goal"] or "")
             for m in _REPORT.finditer(_section(system, "Your team"))
             if not m["person"]
         ),
