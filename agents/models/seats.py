@@ -1,4 +1,4 @@
-"""Nodes, leases and holds. `spec`: Redis gives speed, these rows give safety."""
+"""Nodes, leases and holds: Redis makes a grip quick, these rows make it safe."""
 
 from __future__ import annotations
 

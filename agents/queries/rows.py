@@ -28,7 +28,7 @@ JOIN orgs_seat s ON s.id = t.seat_id
 LEFT JOIN orgs_unit u ON u.id = s.unit_id
 LEFT JOIN LATERAL (
     SELECT id, max_rounds, started_at FROM agents_phase
-    WHERE turn_id = t.id ORDER BY started_at DESC LIMIT 1
+    WHERE turn_id = t.id AND phase = t.phase AND iteration = t.iteration
 ) p ON true
 LEFT JOIN LATERAL (
     SELECT n, started_at AS at, id FROM agents_round

@@ -19,6 +19,7 @@ from tracker.actions.recording import Writing, tell_feed, tell_pages
 from tracker.actions.telling import SURFACE, Told, person_spoke, tell
 from tracker.actions.tree import move_under
 from tracker.dates import read_due, shown
+from tracker.letters import status_name
 from tracker.mentions import Mentions, find
 from tracker.models.items import ItemBody, Participant, ParticipantRole, WorkItem
 from tracker.models.projects import Project
@@ -275,7 +276,7 @@ def _tell(edit: Edit, previous: Any) -> tuple[Told, Mentions]:
     )
     name = edit.writing.actor.name
     closed = EventType.WORK_ITEM_CLOSED if finished else EventType.WORK_ITEM_UPDATED
-    tell_feed(edit.writing, closed, item, f"{name} updated {item.key} {item.title}: {_words(edit)}")
+    tell_feed(edit.writing, closed, item, f"{name} {_news(edit, item)}")
     return told, mentions
 
 
@@ -314,6 +315,25 @@ def _words(edit: Edit) -> str:
         else:
             parts.append(f"{name} {old or 'none'} -> {new or 'none'}")
     return ", ".join(parts)
+
+
+def _news(edit: Edit, item: WorkItem) -> str:
+    """Returns what a person reads of the change in the feed."""
+    whole = f"{item.key} {item.title}"
+    if set(edit.fields) == {"status"}:
+        return f"moved {whole} to {status_name(item.status)}"
+    parts = []
+    for name, pair in edit.fields.items():
+        new = pair["to"]
+        if name == "status":
+            parts.append(f"moved to {status_name(item.status)}")
+        elif name == "assignee":
+            parts.append(f"assigned to {_handle(edit, new)}")
+        elif name in {"title", "body"}:
+            parts.append(f"new {'text' if name == 'body' else name}")
+        else:
+            parts.append(f"{name} {new or 'none'}")
+    return f"changed {whole}: {', '.join(parts)}"
 
 
 def _handle(edit: Edit, seat_id: str | None) -> str:

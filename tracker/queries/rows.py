@@ -121,9 +121,9 @@ def reporter(item: WorkItem) -> Party:
 
 
 def age(at: datetime, now: datetime) -> str:
-    """Returns how long ago an instant was, in its largest unit: `18 min`, `3 h`, `2 d`."""
+    """Returns how long ago an instant was, in its largest unit: `18 min`, `3 h`, `just now`."""
     minutes = max(0, int((now - at).total_seconds() // 60))
     if minutes < 60:  # noqa: PLR2004  # minutes of an hour
-        return f"{minutes} min"
+        return f"{minutes} min" if minutes else "just now"
     hours = minutes // 60
     return f"{hours} h" if hours < 48 else f"{hours // 24} d"  # noqa: PLR2004  # two days in hours
