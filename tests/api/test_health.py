@@ -51,6 +51,7 @@ def test_an_install_with_a_company_is_ready_and_well(company: None) -> None:
 
 
 def test_an_install_without_a_company_is_unconfigured() -> None:
+    """RUN-53."""
     from orgs import epochs
 
     epochs.forget()
@@ -77,6 +78,7 @@ def test_a_database_that_does_not_answer_is_told_and_health_stays_up(
 
 
 def test_a_drain_refuses_writes_with_a_time_to_come_back_and_keeps_reads(ana: Program) -> None:
+    """RUN-51."""
     key = ana.filed()
     drain.raise_mark("tests")
     assert reason() == Reason.DRAINING

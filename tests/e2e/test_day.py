@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -51,14 +53,27 @@ def careful_baker(seen: SeenRequest) -> Step:
     return said("submit_work", summary="Baked.", deliveries=["comment_on_work_item"])
 
 
+def without_a_stream(seen: SeenRequest) -> Step:
+    """Plays the same on a server that answers in one piece, whatever was asked for."""
+    return replace(careful_baker(seen), ignore_stream=True)
+
+
+@pytest.mark.parametrize(
+    "play", [careful_baker, without_a_stream], ids=["streamed", "in one piece"]
+)
 @pytest.mark.parametrize(
     ("provider", "wire"), [(OPENAI, "openai"), (ANTHROPIC, "anthropic")], ids=["openai", "claude"]
 )
 def test_a_goal_is_asked_about_answered_done_and_seen_by_rest(
-    web: Process, processes: Processes, provider: str, wire: str
+    web: Process,
+    processes: Processes,
+    provider: str,
+    wire: str,
+    play: Callable[[SeenRequest], Step],
 ) -> None:
+    """TRK-35, TURN-55: an answered ask wakes its asker; streamed or not, the work is the same."""
     heard = Heard()
-    with ModelServer(play=heard.listen(careful_baker)) as server:
+    with ModelServer(play=heard.listen(play)) as server:
         rita = found(server, provider)
         worker = processes.start_worker("one")
         with program(web.url, rita) as rest:
@@ -106,4 +121,7 @@ def test_a_goal_is_asked_about_answered_done_and_seen_by_rest(
     assert (row["assignee"], row["reporter"]) == ("baker", "rita")
     assert detail["spend"]["turns"] == 2
     assert heard.wires == {wire}
-    assert heard.streamed == len(heard.prompts), "every answer is streamed"
+    if play is careful_baker:
+        assert heard.streamed == len(heard.prompts), "every answer is streamed"
+    else:
+        assert heard.streamed == 1, "after the first try nothing more is streamed"

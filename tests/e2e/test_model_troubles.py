@@ -49,6 +49,7 @@ def stopped(rest: httpx.Client, handle: str) -> dict[str, Any] | None:
 def test_every_trouble_of_a_model_is_named_on_the_turn_and_on_the_seat(
     web: Process, processes: Processes
 ) -> None:
+    """TURN-48, TURN-49."""
     with ModelServer(play=troubled) as server:
         rita = found(server)
         worker = processes.start_worker("one")
@@ -92,6 +93,7 @@ def test_every_trouble_of_a_model_is_named_on_the_turn_and_on_the_seat(
 def test_a_model_that_is_down_parks_the_turn_and_it_goes_on_when_the_model_is_back(
     web: Process, processes: Processes
 ) -> None:
+    """TURN-12."""
     port = free_port()
     nobody = type("Nobody", (), {"openai_url": f"http://127.0.0.1:{port}/v1"})()
     rita = found(nobody, OPENAI)
