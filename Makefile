@@ -1,6 +1,6 @@
 # make run    the whole company on this machine (Ctrl-C drains and stops it); options: ARGS="--port 8123"
 # make test   every test, on real Postgres, Valkey and Chromium; the browser's apart, since its
-#             driver keeps an event loop running in its process
+#             driver keeps an event loop running; some of them: ARGS="tests/tracker -k ask"
 # make check  lint, types, layers, templates, migrations, API schema, generated docs; runs no test
 # make bench  the measurements of bench/
 # make docs   writes the generated pages of docs/reference
@@ -20,8 +20,12 @@ run: $(VENV)/.runs
 	@exec $(BIN)/python manage.py up $(ARGS)
 
 test: $(VENV)/.develops need-chromium
-	$(BIN)/python -m pytest -n auto --ignore=tests/browser $(ARGS)
+ifdef ARGS
+	$(BIN)/python -m pytest -n auto $(ARGS)
+else
+	$(BIN)/python -m pytest -n auto --ignore=tests/browser
 	$(BIN)/python -m pytest -n 2 tests/browser
+endif
 
 check: $(VENV)/.develops
 	$(BIN)/ruff check .
