@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -51,6 +52,15 @@ def careful_baker(seen: SeenRequest) -> Step:
     if "comment_on_work_item" not in made:
         return said("comment_on_work_item", item=key, body="Twelve rye loaves are baked.")
     return said("submit_work", summary="Baked.", deliveries=["comment_on_work_item"])
+
+
+def worked_through(turn: dict[str, Any], key: str) -> None:
+    """Asserts that a turn of the baker's is ended, reviewed and charged to the item."""
+    assert (turn["outcome"], turn["stage"], turn["seat"]) == ("completed", "done", "baker")
+    assert turn["work_item"] == key
+    assert turn["ended_at"] > turn["started_at"]
+    assert turn["decision"] == "done", "a reviewer ended it"
+    assert turn["tokens_in"] > 0
 
 
 def without_a_stream(seen: SeenRequest) -> Step:
@@ -110,11 +120,7 @@ def test_a_goal_is_asked_about_answered_done_and_seen_by_rest(
     assert [comment["author"] for comment in detail["comments"]] == ["baker", "rita", "baker"]
     assert len(turns) == 2
     for turn in turns:
-        assert (turn["outcome"], turn["stage"], turn["seat"]) == ("completed", "done", "baker")
-        assert turn["work_item"] == key
-        assert turn["ended_at"] > turn["started_at"]
-        assert turn["decision"] == "done", "a reviewer ended it"
-        assert turn["tokens_in"] > 0
+        worked_through(turn, key)
     assert [phase["phase"] for phase in one["phases"]] == ["execute", "review"]
     (row,) = listed
     assert (row["key"], row["title"], row["status"]) == (key, "Twelve loaves", "done")
