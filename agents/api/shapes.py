@@ -7,15 +7,6 @@ from typing import Any
 from rest_framework import serializers
 
 
-class PartyShape(serializers.Serializer[Any]):
-    """Who somebody is."""
-
-    handle = serializers.CharField()
-    name = serializers.CharField()
-    kind = serializers.CharField()
-    url = serializers.CharField(allow_blank=True)
-
-
 class SeatTurnShape(serializers.Serializer[Any]):
     """The open turn of a seat."""
 

@@ -14,9 +14,8 @@ fenced the seat's lease; lock order: seat lease, turn, letters by seq.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 from uuid import UUID
@@ -259,8 +258,3 @@ def _letter(row: Sequence[Any]) -> Letter:
 def _json(value: Any) -> Any:
     # Django leaves jsonb to its own fields: a raw cursor hands it out as text.
     return json.loads(value) if isinstance(value, str) else value
-
-
-def dead_mail(stored: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the columns under which a dead letter's mail is put back into the mailbox."""
-    return {**stored, "event_ts": datetime.fromisoformat(str(stored["event_ts"]))}

@@ -20,7 +20,7 @@ from agents.turn.record import TurnHead
 from agents.turn.rows import as_json
 from crewlet.kernel import clock
 from crewlet.kernel.actors import Actor
-from crewlet.kernel.errors import Conflict, Invalid
+from crewlet.kernel.errors import Invalid
 from crewlet.kernel.events import EventType, publish
 from crewlet.kernel.ids import new_id
 
@@ -158,8 +158,8 @@ WHERE id = %s AND state = 'open' RETURNING requester_id, request_turn, opened_at
 def answer(head: TurnHead, handle: str, name: str, text: str) -> bool:
     """Posts a turn's answer to every ask it was woken by, and closes those channels.
 
-    Runs in the settling transaction. Returns whether anybody was told; a channel that was swept
-    meanwhile is closed and stays so.
+    Runs in the settling transaction. Returns whether anybody was told; for a channel that
+    was swept meanwhile it stays closed, and an event keeps the words that came too late.
     """
     told = False
     for constituent in head.constituents:
@@ -174,9 +174,10 @@ def _answer_one(channel: UUID, head: TurnHead, handle: str, name: str, text: str
     with connection.cursor() as cursor:
         cursor.execute(_ANSWER, (head.id, now, channel))
         row = cursor.fetchone()
-    if row is None:
-        return False
     body = text.strip() or "I have nothing to add."
+    if row is None:
+        _refuse_late(channel, head, handle, name, body)
+        return False
     _run(_MESSAGE, (new_id(), channel, "answer", head.seat_id, body, now))
     _wake_asker(
         row[0], channel, handle, name, body=body, summary=f"{name} answers: {_line(body)}",
@@ -233,13 +234,20 @@ def _wake_asker(
     )
 
 
-def refuse_second(channel: UUID) -> None:
-    """Raises Conflict naming a channel that has had its answer."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT state FROM agents_a2achannel WHERE id = %s", (channel,))
-        row = cursor.fetchone()
-    if row is not None and row[0] != "open":
-        raise Conflict(f"Channel {channel} is closed: an ask has one answer. Ask anew instead.")
+def _refuse_late(channel: UUID, head: TurnHead, handle: str, name: str, body: str) -> None:
+    """Says that an answer met a closed channel, and keeps its words: the asker went on without."""
+    publish(
+        EventType.A2A_MESSAGE_SENT,
+        summary=f"{name}'s answer was not delivered: channel {channel} is closed, an ask has one "
+        "answer. Ask anew if it is still wanted.",
+        actor=handle,
+        seat_id=head.seat_id,
+        turn_id=head.id,
+        trace_id=head.trace,
+        failed=True,
+        payload={"channel": str(channel), "target": str(head.seat_id), "answer": body},
+        topics=("agents",),
+    )
 
 
 _STALE = """

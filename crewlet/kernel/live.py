@@ -59,8 +59,14 @@ def ring_keys() -> tuple[str, str, str]:
     return key("ring"), key("ring", "boot"), key("ring", "seq")
 
 
-def _send(frames: list[dict[str, Any]]) -> None:
+def _trip(lost: str, error: redis.RedisError) -> None:
+    """Leaves Redis alone for a moment: a frozen one costs a second each time it is asked."""
     global _down_until  # noqa: PLW0603  # one breaker per process
+    _down_until = clock.monotonic() + _BREAKER_SECONDS
+    log.warning(lost, extra={"error": str(error)})
+
+
+def _send(frames: list[dict[str, Any]]) -> None:
     if clock.monotonic() < _down_until:
         HINTS_LOST.inc(len(frames))
         return
@@ -69,9 +75,8 @@ def _send(frames: list[dict[str, Any]]) -> None:
         stream, boot, seq = ring_keys()
         client().eval(_PUSH, 3, stream, boot, seq, str(new_id()), RING_FRAMES, *bodies)
     except redis.RedisError as error:
-        _down_until = clock.monotonic() + _BREAKER_SECONDS
         HINTS_LOST.inc(len(frames))
-        log.warning("live_ring_unreachable", extra={"error": str(error)})
+        _trip("live_ring_unreachable", error)
 
 
 @dataclass(slots=True)
@@ -112,7 +117,7 @@ def partial(topic: str, data: dict[str, Any]) -> None:
     try:
         client().publish(key("partial", topic), body)
     except redis.RedisError as error:
-        log.warning("live_partial_lost", extra={"error": str(error)})
+        _trip("live_partial_lost", error)
 
 
 def may_hear(actor: Actor, topic: str) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
+import redis
 from django.db import transaction
 
 from crewlet.kernel import live
@@ -206,3 +207,21 @@ def test_the_steps_of_a_turn_are_each_told_and_leave_the_reader_alive() -> None:
         assert frames[3]["data"] == "after"
 
     run(body)
+
+
+def test_a_frozen_redis_holds_partial_text_up_once_and_no_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[str] = []
+
+    class Frozen:
+        def publish(self, channel: str, body: str) -> None:
+            asked.append(channel)
+            raise redis.TimeoutError("Timeout reading from socket")
+
+    monkeypatch.setattr(live, "_down_until", 0.0)
+    monkeypatch.setattr(live, "client", Frozen)
+    for _ in range(5):
+        live.partial("turn:1", {"text": "more"})
+
+    assert len(asked) == 1

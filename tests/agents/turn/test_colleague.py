@@ -13,7 +13,7 @@ from agents.models.turns import Turn
 from agents.turn import colleague, journal, reading
 from crewlet.kernel import clock
 from crewlet.kernel.actors import Actor, TurnRef
-from crewlet.kernel.errors import Conflict, Invalid
+from crewlet.kernel.errors import Invalid
 from crewlet.kernel.ids import new_id
 from crewlet.kernel.models import EngineEvent
 from orgs.models.notices import Notice
@@ -78,8 +78,9 @@ def test_an_answered_channel_takes_no_second_answer(stage: Stage) -> None:
     with transaction.atomic():
         assert not colleague.answer(head, "baker", "Baker", "Thirteen.")
     assert A2AMessage.objects.get(kind="answer").body == "Twelve."
-    with pytest.raises(Conflict, match="one answer"):
-        colleague.refuse_second(channel.id)
+    refused = EngineEvent.objects.get(type="a2a_message_sent", failed=True)
+    assert str(channel.id) in refused.summary
+    assert refused.payload["answer"] == "Thirteen."
 
 
 def test_an_ask_that_waits_in_the_mailbox_is_not_overdue(stage: Stage) -> None:
@@ -117,6 +118,9 @@ def test_a_late_answer_meets_a_closed_channel_and_wakes_nobody(stage: Stage) -> 
     assert stage.run(turn_id).kind == "completed"
     assert Delivery.objects.filter(seat_id=stage.seat("chief")).count() == 1
     assert not A2AMessage.objects.filter(kind="answer").exists()
+    late = EngineEvent.objects.get(type="a2a_message_sent", failed=True)
+    assert "is closed, an ask has one answer" in late.summary
+    assert late.payload["answer"] == "Twelve.", "nothing of it is lost"
 
 
 def test_a_channel_is_forgotten_seven_days_after_it_closed(stage: Stage) -> None:
