@@ -6,7 +6,7 @@ from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path, re_path
 from drf_spectacular.views import SpectacularJSONAPIView
 
-from crewlet.doors import form, rest
+from crewlet.doors import form, mcp, rest
 from crewlet.ops import views as ops
 
 api: list[URLPattern | URLResolver] = [
@@ -25,6 +25,7 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("api/v1/", include(api)),
     path("", include(form.urlpatterns)),
+    path("", include(mcp.urlpatterns)),
     path("", include("crewlet.console.urls")),
     path("", include("orgs.urls")),
     path("", include("agents.urls")),

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from importlib import import_module
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings
 
+from crewlet.doors.mcp import RESOURCES, McpResource
+from crewlet.kernel.actors import Actor
 from crewlet.kernel.authority import Grant
 from crewlet.kernel.live import TOPICS
 from crewlet.kernel.refs import REF_KINDS, RefKind
@@ -17,6 +20,7 @@ from crewlet.ops.reference.pages import PAGES, Page
 from orgs import epochs
 from orgs.document.schema import schema
 from orgs.models.company import ConfigRevision
+from orgs.queries.company import org_view
 
 
 def register() -> None:
@@ -27,6 +31,10 @@ def register() -> None:
     REF_KINDS.register("revision", RefKind(label=_summary, url=lambda _id: "", exists=_exists))
     UP_HOOKS.prepare.register("demo", _prepare_demo)
     register_obstacle(Reason.UNCONFIGURED, lambda: epochs.current() is None)
+    RESOURCES.register(
+        "chart",
+        McpResource("The chart", "The company's charter, units, seats and who leads whom.", _chart),
+    )
     PAGES.register(
         "configuration",
         Page(
@@ -36,6 +44,10 @@ def register() -> None:
             lambda: shapes.objects(schema()),
         ),
     )
+
+
+def _chart(actor: Actor, ident: str) -> dict[str, Any]:
+    return org_view(with_config=Grant.CONFIG_READ in actor.grants)
 
 
 def _prepare_demo(request: UpRequest) -> str | None:

@@ -15,6 +15,7 @@ def register() -> None:
     from tracker import inbox, receivers, seen  # noqa: F401
     from tracker.actions import comment, create, place, reads, update  # noqa: F401
     from tracker.letters import TRIGGER
+    from tracker.resources import register_resources
     from tracker.statuses import Status
     from tracker.views.panels import register_panels
 
@@ -35,3 +36,4 @@ def register() -> None:
     WAITS.register("asks", inbox.waits_by_seat)
     STATES.register("item_status", Status)
     register_panels()
+    register_resources()

@@ -222,7 +222,7 @@ _DRF_CODES: dict[type[exceptions.APIException], ErrorCode] = {
 def exception_handler(error: Exception, context: dict[str, Any]) -> Response:
     """Maps every error to the one body and its status; an unexpected one is logged and hidden."""
     request = context.get("request")
-    known = _as_crewlet_error(error)
+    known = as_crewlet_error(error)
     if known is None:
         log.exception("api_error", exc_info=error, extra={"path": getattr(request, "path", "")})
         known = CrewletError(
@@ -239,7 +239,8 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response:
     return response
 
 
-def _as_crewlet_error(error: Exception) -> CrewletError | None:
+def as_crewlet_error(error: Exception) -> CrewletError | None:
+    """Returns the error as one of ours with its code, or None for one that nobody expected."""
     if isinstance(error, CrewletError):
         return error
     if isinstance(error, Http404):

@@ -142,6 +142,40 @@ def terminal(
     return call
 
 
+def assistant(
+    world: World, who: Caller, name: str, args: Mapping[str, Any], op_id: str
+) -> Callable[[], Said]:
+    """A person's own assistant, over the operator MCP."""
+    assert isinstance(who, Person)
+    client = world.browser(who)
+    given = dict(args) if ACTIONS[name].reads else {**args, "op_id": op_id}
+    message = {
+        "jsonrpc": "2.0", "id": 1, "method": "tools/call",
+        "params": {"name": name, "arguments": given},
+    }  # fmt: skip
+
+    def call() -> Said:
+        answer: Any = client.post(
+            "/operator/mcp",
+            json.dumps(message, default=str),
+            content_type="application/json",
+            headers={"accept": "application/json, text/event-stream"},
+        )
+        if answer.status_code == 401:
+            body = answer.json()
+            return Said(False, body["message"], code=body["error"], status=401)
+        result = answer.json()["result"]
+        told = result["structuredContent"]
+        if result.get("isError"):
+            return Said(False, told["message"], code=told["error"], detail=told["detail"])
+        return Said(
+            True, told["message"], tuple(told["refs"]), frozenset(told["data"]),
+            replayed=told["replayed"],
+        )  # fmt: skip
+
+    return call
+
+
 @dataclass
 class _Landing:
     """The journal of a call, which here only remembers what landed with the write."""
@@ -189,5 +223,6 @@ WAYS: Mapping[Door, Way] = {
     Door.FORM: form,
     Door.CLI: terminal,
     Door.TOOL: tool,
+    Door.MCP: assistant,
 }
 """How the suite goes through each door. A door without a way fails `test_every_door_is_walked`."""
