@@ -217,6 +217,10 @@ SPECTACULAR_SETTINGS = {
     "OAS_VERSION": "3.1.1",
     "SERVE_INCLUDE_SCHEMA": False,
     "COMPONENT_SPLIT_REQUEST": True,
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "crewlet.doors.openapi.finished",
+    ],
     # Sets of words that several shapes share under a field called `kind`.
     "ENUM_NAME_OVERRIDES": {
         "SeatKindEnum": ["agent", "human"],
