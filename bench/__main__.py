@@ -47,7 +47,7 @@ def _run(place: places.Place, wish: plans.Wish) -> dict[str, Figures]:
     from django.core.management import call_command
 
     from bench import company as companies
-    from bench import machine, profiling, sockets, turns, wakes
+    from bench import machine, pages, profiling, sockets, stream, turns, wakes
     from crewlet.ops.pools import close_pools
 
     call_command("migrate", interactive=False, verbosity=0)
@@ -66,6 +66,10 @@ def _run(place: places.Place, wish: plans.Wish) -> dict[str, Figures]:
             _tell(found, "wakes", wakes.measured(place, company, wish.plan))
         if "sockets" in wish.parts:
             _tell(found, "sockets", sockets.measured(place, wish.plan))
+        if "stream" in wish.parts:
+            _tell(found, "stream", stream.measured(place, wish.plan))
+        if "pages" in wish.parts:
+            _tell(found, "pages", pages.measured(company, wish.plan))
         return found
     finally:
         close_pools()

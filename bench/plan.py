@@ -29,15 +29,35 @@ class Plan:
     broadcasts: int
     burst: int
     """Frames sent without a pause, for the sustained rate."""
+    page_views: int
+    """Requests of each page that is timed."""
+    stream_seconds: float
+    """How long events stream at the full rate."""
 
 
 QUICK = Plan(
-    passes=3, single_turns=15, batches=2, slow_passes=2, letters=25, broadcasts=30, burst=60
+    passes=3,
+    single_turns=15,
+    batches=2,
+    slow_passes=2,
+    letters=25,
+    broadcasts=30,
+    burst=60,
+    page_views=20,
+    stream_seconds=2.0,
 )
 FULL = Plan(
-    passes=6, single_turns=40, batches=4, slow_passes=4, letters=150, broadcasts=150, burst=200
+    passes=6,
+    single_turns=40,
+    batches=4,
+    slow_passes=4,
+    letters=150,
+    broadcasts=150,
+    burst=200,
+    page_views=100,
+    stream_seconds=8.0,
 )
-PARTS = ("turns", "wakes", "sockets")
+PARTS = ("turns", "wakes", "sockets", "stream", "pages")
 
 
 @dataclass(frozen=True, slots=True)
