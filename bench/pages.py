@@ -11,6 +11,7 @@ import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final
 
 from django.contrib.staticfiles import finders
@@ -96,7 +97,7 @@ def measured(company: Company, plan: Plan) -> PageFigures:
     _fill()
     browser = Client(headers={"authorization": f"Bearer {TOKEN}", "host": "localhost"})
     for name, address in ADDRESSES.items():
-        _ask(figures, name, plan.page_views, lambda address=address: _get(browser, address))
+        _ask(figures, name, plan.page_views, partial(_get, browser, address))
     figures.kb = _first_visit(_get(browser, "/"))
     _grow()
     _ask(figures, "snapshot", plan.page_views, lambda: live.snapshot(company.actor))
