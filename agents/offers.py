@@ -5,11 +5,13 @@ from __future__ import annotations
 from agents.llm import nearby
 from crewlet.ops.hooks import UP_HOOKS, UpRequest
 from orgs import epochs
+from orgs.setup.thinking import NEAR_SERVERS, NearServer
 
 
 def register() -> None:
-    """Adds the offer to the start."""
+    """Adds the offer to the start, and what is near to the first run."""
     UP_HOOKS.prepare.register("models", _offer_models)
+    NEAR_SERVERS.register("nearby", _near)
 
 
 def _offer_models(request: UpRequest) -> str | None:
@@ -21,3 +23,7 @@ def _offer_models(request: UpRequest) -> str | None:
         return None
     found = nearby.find()
     return nearby.offer(found[0]) if found else None
+
+
+def _near() -> list[NearServer]:
+    return [NearServer(found.name, found.base_url, found.models) for found in nearby.find()]

@@ -47,6 +47,8 @@ INSTALLED_APPS = [
     "crewlet.kernel",
     "crewlet.ops",
     "crewlet.console",
+    "crewlet.files",
+    "crewlet.search",
     "orgs",
     "agents",
     "tracker",
@@ -67,6 +69,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "orgs.people.middleware.ActorMiddleware",
     "crewlet.console.middleware.PageErrors",
+    "orgs.setup.middleware.FirstRun",
 ]
 
 TEMPLATES: list[dict[str, Any]] = [

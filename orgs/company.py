@@ -28,7 +28,7 @@ def register() -> None:
     install without a company lacks, and the reference page of the document."""
     import_module("orgs.actions.company")
     TOPICS.register("org", lambda actor, _rest: Grant.STATE_READ in actor.grants)
-    REF_KINDS.register("revision", RefKind(label=_summary, url=lambda _id: "", exists=_exists))
+    REF_KINDS.register("revision", RefKind(label=_summary, url=_url, exists=_exists))
     UP_HOOKS.prepare.register("demo", _prepare_demo)
     register_obstacle(Reason.UNCONFIGURED, lambda: epochs.current() is None)
     RESOURCES.register(
@@ -61,6 +61,10 @@ def _prepare_demo(request: UpRequest) -> str | None:
 def _summary(ident: str) -> str:
     found = _row(ident)
     return found.summary if found else "A revision that is not stored here"
+
+
+def _url(ident: str) -> str:
+    return f"/settings/config/{ident}"
 
 
 def _exists(ident: str) -> bool:

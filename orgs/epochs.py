@@ -22,7 +22,7 @@ from pydantic import ValidationError
 from crewlet.kernel.errors import ErrorCode, NotFound, Unavailable
 from orgs.chart import Chart
 from orgs.document.company import CompanyDocument
-from orgs.models.company import Activation, ConfigRevision
+from orgs.models.company import Activation, Company, ConfigRevision
 from orgs.models.seats import Seat
 
 KEPT = 16
@@ -52,6 +52,17 @@ def current() -> int | None:
         cursor.execute("SELECT max(id) FROM orgs_activation")
         row = cursor.fetchone()
     return int(row[0]) if row and row[0] is not None else None
+
+
+def active_revision() -> ConfigRevision:
+    """Gives the running revision; raises `no_active_revision` without one."""
+    company = Company.objects.select_related("active_revision").filter(id=1).first()
+    if company is None or company.active_revision is None:
+        raise NotFound(
+            "No company is set up yet: import one with `manage.py company import FILE`.",
+            code=ErrorCode.NO_ACTIVE_REVISION,
+        )
+    return company.active_revision
 
 
 def active() -> Snapshot:

@@ -152,17 +152,6 @@ def activate_revision(actor: Actor, revision_id: UUID, *, summary: str = "") -> 
         return _activate(_Start(actor, revision, "revert"), company, reading)
 
 
-def active_revision() -> ConfigRevision:
-    """Gives the running revision; raises `no_active_revision` without one."""
-    company = Company.objects.select_related("active_revision").filter(id=1).first()
-    if company is None or company.active_revision is None:
-        raise NotFound(
-            "No company is set up yet: import one with `manage.py company import FILE`.",
-            code=ErrorCode.NO_ACTIVE_REVISION,
-        )
-    return company.active_revision
-
-
 def _locked_company() -> Company:
     # Two first imports meet here: one inserts, the other waits for it on the lock.
     Company.objects.bulk_create([Company(id=1, name="", origin_name="")], ignore_conflicts=True)

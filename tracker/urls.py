@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path, re_path
 
-from tracker.views import pages
+from tracker.views import files, me, pages, search
 
 _PROJECT = r"(?P<project>[A-Za-z][A-Za-z0-9]{0,11})"
 _ITEM = r"(?P<key>[A-Za-z][A-Za-z0-9]*-\d+)"
@@ -12,9 +12,18 @@ _PART = r"(?P<part>head|asks|activity|fields|subs)"
 urlpatterns = [
     path("work", pages.work, name="work"),
     path("work/new", pages.new_item, name="new-item"),
+    path("work/search", search.search_page, name="work-search"),
     path("work/projects", pages.projects, name="projects"),
     re_path(rf"^work/{_ITEM}$", pages.item, name="item"),
     re_path(rf"^work/{_PROJECT}$", pages.work, name="project"),
+    path("files/<uuid:ident>", files.download, name="file"),
+    re_path(rf"^work/{_ITEM}/attachments$", files.attach, name="attach"),
+    re_path(rf"^ui/items/{_ITEM}/files$", files.item_attachments, name="ui-item-files"),
+    re_path(rf"^ui/work/{_PROJECT}/files$", files.project_files, name="ui-project-files"),
+    path("me", me.me, name="me"),
+    path("me/<slug:section>", me.me, name="me-section"),
+    path("ui/me", me.me_region, name="ui-me"),
+    path("ui/me/<slug:section>", me.me_region, name="ui-me-section"),
     path("ui/work", pages.work_region, name="ui-work"),
     path("ui/find", pages.find, name="ui-find"),
     re_path(rf"^ui/items/{_ITEM}/{_PART}$", pages.item_part, name="ui-item-part"),

@@ -45,6 +45,8 @@ class ChangeKind(StrEnum):
     COMMENT = "comment"
     NOTE = "note"
     PROJECT_UPDATED = "project_updated"
+    FILE_WRITTEN = "file_written"
+    FILE_REMOVED = "file_removed"
 
 
 FALLBACK_KINDS = frozenset({ChangeKind.CREATED, ChangeKind.STATUS, ChangeKind.COMMENT})

@@ -4,17 +4,28 @@ from __future__ import annotations
 
 from django.urls import path
 
-from agents.api import views
+from agents.api import history, views
+from agents.api.fleet import FleetView
+from agents.api.providers import ProvidersView, ProviderTestView
+from agents.api.usage import TokenBreakdownView, TokenSeriesView
 
 urlpatterns = [
     path("agents", views.AgentsView.as_view(), name="api-agents"),
+    path("agents/activity", history.ActivityView.as_view(), name="api-activity"),
     path("agents/<slug:handle>", views.AgentView.as_view(), name="api-agent"),
     path("agents/<slug:handle>/pause", views.PauseView.as_view(), name="api-agent-pause"),
     path("agents/<slug:handle>/resume", views.ResumeView.as_view(), name="api-agent-resume"),
     path("turns", views.TurnsView.as_view(), name="api-turns"),
     path("turns/<uuid:turn_id>", views.TurnView.as_view(), name="api-turn"),
     path("events", views.EventsView.as_view(), name="api-events"),
+    path("phases", history.PhasesView.as_view(), name="api-phases"),
+    path("events/series", history.EventsSeriesView.as_view(), name="api-events-series"),
     path("events/<uuid:event_id>", views.EventView.as_view(), name="api-event"),
+    path("fleet", FleetView.as_view(), name="api-fleet"),
     path("budgets", views.BudgetsView.as_view(), name="api-budgets"),
+    path("tokens/breakdown", TokenBreakdownView.as_view(), name="api-token-breakdown"),
+    path("tokens/series", TokenSeriesView.as_view(), name="api-token-series"),
+    path("providers", ProvidersView.as_view(), name="api-providers"),
+    path("providers/<str:key>/test", ProviderTestView.as_view(), name="api-provider-test"),
     path("stream/snapshot", views.SnapshotView.as_view(), name="api-snapshot"),
 ]

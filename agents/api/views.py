@@ -2,82 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
 import redis
-from django.utils.dateparse import parse_datetime
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from agents.api import shapes
+from agents.api.asked import (
+    ERRORS,
+    flag,
+    instant,
+    number,
+    one_of,
+    only,
+    parameter,
+    seat_id,
+    uuid,
+)
 from agents.budgets import spend
 from agents.live import seats
 from agents.live.snapshot import seat_row, seat_rows
 from agents.queries import feed, turns
-from crewlet.doors.rest import ErrorAnswer, ReadView, act_response, actor_of, json_body
+from crewlet.doors.rest import ReadView, act_response, actor_of, json_body
 from crewlet.kernel import clock, live
-from crewlet.kernel.errors import CrewletError, ErrorCode
 from crewlet.kernel.events import CATEGORIES, EventType
 from crewlet.kernel.redis import client
 from orgs import epochs
-
-_ERRORS = {"4XX": ErrorAnswer}
-
-
-def _query(name: str, kind: Any = OpenApiTypes.STR, words: str = "") -> OpenApiParameter:
-    return OpenApiParameter(name, kind, OpenApiParameter.QUERY, description=words)
-
-
-def _only(request: Request, known: frozenset[str]) -> Mapping[str, str]:
-    """Returns the query's values; refuses an unknown key by name instead of ignoring it."""
-    given = {key: request.query_params[key] for key in request.query_params}
-    for key in given:
-        if key not in known | {"format"}:
-            raise _bad(
-                key, f"There is no filter '{key}' here; there are {', '.join(sorted(known))}."
-            )
-    return given
-
-
-def _bad(field: str, words: str) -> CrewletError:
-    return CrewletError(words, code=ErrorCode.INVALID_QUERY, field=field)
-
-
-def _number(given: Mapping[str, str], name: str, default: int) -> int:
-    text = given.get(name, "")
-    if not text:
-        return default
-    if not text.isdecimal() or int(text) < 1:
-        raise _bad(name, f"{name} is to be a whole number from 1.")
-    return int(text)
-
-
-def _flag(given: Mapping[str, str], name: str) -> bool | None:
-    text = given.get(name, "")
-    if text not in ("", "true", "false"):
-        raise _bad(name, f"{name} is true or false.")
-    return None if not text else text == "true"
-
-
-def _one_of(given: Mapping[str, str], name: str, known: tuple[str, ...]) -> str:
-    text = given.get(name, "")
-    if text and text not in known:
-        raise _bad(name, f"{name} knows no '{text}'; it takes {', '.join(known)}.")
-    return text
-
-
-def _instant(given: Mapping[str, str], name: str) -> Any:
-    text = given.get(name, "")
-    if not text:
-        return None
-    found = parse_datetime(text)
-    if found is None or found.tzinfo is None:
-        raise _bad(name, f"{name} is an instant with its zone, such as 2026-03-01T09:00:00Z.")
-    return found
 
 
 def turn_shape(row: dict[str, Any]) -> dict[str, Any]:
@@ -88,17 +42,17 @@ def turn_shape(row: dict[str, Any]) -> dict[str, Any]:
 class AgentsView(ReadView):
     """Every seat."""
 
-    @extend_schema(tags=["agents"], responses={200: shapes.AgentsShape, **_ERRORS})
+    @extend_schema(tags=["agents"], responses={200: shapes.AgentsShape, **ERRORS})
     def get(self, request: Request) -> Response:
         """Lists every seat as it is now."""
-        _only(request, frozenset())
+        only(request, frozenset())
         return Response({"agents": seat_rows(actor_of(request))})
 
 
 class AgentView(ReadView):
     """One seat."""
 
-    @extend_schema(tags=["agents"], responses={200: shapes.AgentDetailShape, **_ERRORS})
+    @extend_schema(tags=["agents"], responses={200: shapes.AgentDetailShape, **ERRORS})
     def get(self, request: Request, handle: str) -> Response:
         """Shows a seat: state, charter, waiting mail, budgets and the figures of seven days."""
         actor = actor_of(request)
@@ -125,8 +79,8 @@ class ResumeView(ReadView):
 
 
 _TURN_FILTERS = frozenset(
-    {"seat", "outcome", "stage", "work_item", "work_key", "conversation", "failed", "cursor",
-     "limit"}
+    {"seat", "outcome", "stage", "work_item", "work_key", "conversation", "failed", "since",
+     "until", "sort", "cursor", "limit"}
 )  # fmt: skip
 
 
@@ -140,32 +94,38 @@ class TurnsView(ReadView):
     @extend_schema(
         tags=["turns"],
         parameters=[
-            _query("seat", words="handle"),
-            _query("outcome", words="completed, failed, skipped or stopped"),
-            _query("stage", words="context, phase, parked or done"),
-            _query("work_item", words="key of the item the turn is charged to"),
-            _query("work_key"),
-            _query("conversation"),
-            _query("failed", OpenApiTypes.BOOL),
-            _query("cursor"),
-            _query("limit", OpenApiTypes.INT, "at most 100"),
+            parameter("seat", words="handle"),
+            parameter("outcome", words="completed, failed, skipped or stopped"),
+            parameter("stage", words="context, phase, parked or done"),
+            parameter("work_item", words="key of the item the turn is charged to"),
+            parameter("work_key"),
+            parameter("conversation"),
+            parameter("failed", OpenApiTypes.BOOL),
+            parameter("since", OpenApiTypes.DATETIME, "started at this instant or later"),
+            parameter("until", OpenApiTypes.DATETIME, "started before this instant"),
+            parameter("sort", words="-started (the default), started, -tokens or tokens"),
+            parameter("cursor"),
+            parameter("limit", OpenApiTypes.INT, "at most 100"),
         ],
-        responses={200: shapes.TurnsShape, **_ERRORS},
+        responses={200: shapes.TurnsShape, **ERRORS},
     )
     def get(self, request: Request) -> Response:
         """Lists turns."""
-        given = _only(request, _TURN_FILTERS)
+        given = only(request, _TURN_FILTERS)
         page = turns.recent_turns(
             actor_of(request),
             seat=given.get("seat", ""),
-            outcome=_one_of(given, "outcome", _OUTCOMES),
-            stage=_one_of(given, "stage", _STAGES),
+            outcome=one_of(given, "outcome", _OUTCOMES),
+            stage=one_of(given, "stage", _STAGES),
             item=given.get("work_item", ""),
             work_key=given.get("work_key", ""),
             conversation=given.get("conversation", ""),
-            failed=_flag(given, "failed"),
+            failed=flag(given, "failed"),
+            since=instant(given, "since"),
+            until=instant(given, "until"),
+            sort=one_of(given, "sort", turns.SORTS) or turns.SORTS[0],
             cursor=given.get("cursor", ""),
-            limit=_number(given, "limit", 50),
+            limit=number(given, "limit", 50),
         )
         return Response(
             {
@@ -183,7 +143,7 @@ _DETAIL = ("trigger", "constituents", "result", "correction", "node_lost", "stop
 class TurnView(ReadView):
     """One turn."""
 
-    @extend_schema(tags=["turns"], responses={200: shapes.TurnDetailShape, **_ERRORS})
+    @extend_schema(tags=["turns"], responses={200: shapes.TurnDetailShape, **ERRORS})
     def get(self, request: Request, turn_id: UUID) -> Response:
         """Shows a turn with its phases, rounds, calls, prompts and events."""
         actor = actor_of(request)
@@ -194,7 +154,7 @@ class TurnView(ReadView):
 
 
 _EVENT_FILTERS = frozenset(
-    {"category", "type", "turn", "failed", "since", "until", "cursor", "limit"}
+    {"category", "type", "actor", "seat", "turn", "failed", "since", "until", "cursor", "limit"}
 )
 
 
@@ -207,47 +167,43 @@ class EventsView(ReadView):
     @extend_schema(
         tags=["events"],
         parameters=[
-            _query("category"),
-            _query("type"),
-            _query("turn", OpenApiTypes.UUID),
-            _query("failed", OpenApiTypes.BOOL),
-            _query("since", OpenApiTypes.DATETIME),
-            _query("until", OpenApiTypes.DATETIME),
-            _query("cursor"),
-            _query("limit", OpenApiTypes.INT, "at most 400"),
+            parameter("category"),
+            parameter("type"),
+            parameter("actor", words="who did it: a handle, a login, engine"),
+            parameter("seat", words="handle of the seat it is about"),
+            parameter("turn", OpenApiTypes.UUID),
+            parameter("failed", OpenApiTypes.BOOL),
+            parameter("since", OpenApiTypes.DATETIME),
+            parameter("until", OpenApiTypes.DATETIME),
+            parameter("cursor"),
+            parameter("limit", OpenApiTypes.INT, "at most 400"),
         ],
-        responses={200: shapes.EventsShape, **_ERRORS},
+        responses={200: shapes.EventsShape, **ERRORS},
     )
     def get(self, request: Request) -> Response:
         """Lists events without their payloads."""
-        given = _only(request, _EVENT_FILTERS)
+        given = only(request, _EVENT_FILTERS)
         return Response(
             feed.events(
                 actor_of(request),
-                category=_one_of(given, "category", _CATEGORIES),
-                kind=_one_of(given, "type", tuple(EventType)),
-                turn=_uuid(given, "turn"),
-                failed=_flag(given, "failed"),
-                since=_instant(given, "since"),
-                until=_instant(given, "until"),
+                category=one_of(given, "category", _CATEGORIES),
+                kind=one_of(given, "type", tuple(EventType)),
+                author=given.get("actor", ""),
+                seat=seat_id(given),
+                turn=uuid(given, "turn"),
+                failed=flag(given, "failed"),
+                since=instant(given, "since"),
+                until=instant(given, "until"),
                 cursor=given.get("cursor", ""),
-                limit=_number(given, "limit", 50),
+                limit=number(given, "limit", 50),
             )
         )
-
-
-def _uuid(given: Mapping[str, str], name: str) -> UUID | None:
-    text = given.get(name, "")
-    try:
-        return UUID(text) if text else None
-    except ValueError as error:
-        raise _bad(name, f"{name} is a UUID.") from error
 
 
 class EventView(ReadView):
     """One event."""
 
-    @extend_schema(tags=["events"], responses={200: shapes.EventDetailShape, **_ERRORS})
+    @extend_schema(tags=["events"], responses={200: shapes.EventDetailShape, **ERRORS})
     def get(self, request: Request, event_id: UUID) -> Response:
         """Shows an event with its payload."""
         return Response(feed.event(actor_of(request), event_id))
@@ -256,17 +212,17 @@ class EventView(ReadView):
 class BudgetsView(ReadView):
     """Budgets."""
 
-    @extend_schema(tags=["budgets"], responses={200: shapes.BudgetsShape, **_ERRORS})
+    @extend_schema(tags=["budgets"], responses={200: shapes.BudgetsShape, **ERRORS})
     def get(self, request: Request) -> Response:
         """Lists the windows of the company and of every agent seat."""
-        _only(request, frozenset())
+        only(request, frozenset())
         return Response(spend.payload(epochs.active(), clock.now()))
 
 
 class SnapshotView(ReadView):
     """The first frame of a socket, for programs that poll."""
 
-    @extend_schema(tags=["stream"], responses={200: shapes.SnapshotShape, **_ERRORS})
+    @extend_schema(tags=["stream"], responses={200: shapes.SnapshotShape, **ERRORS})
     def get(self, request: Request) -> Response:
         """Shows every part of the live state, with the place in the ring it belongs to."""
         actor = actor_of(request)

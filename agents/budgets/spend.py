@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from django.db import connection
+from django.db import DatabaseError, connection
 
 from agents.budgets.windows import (
     COMPANY,
@@ -23,6 +24,8 @@ from agents.budgets.windows import (
 
 if TYPE_CHECKING:
     from orgs.epochs import Snapshot
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,13 +119,23 @@ def budget_of(seat_id: UUID, snapshot: Snapshot, now: datetime) -> list[ScopeUse
     ]
 
 
+def readable(snapshot: Snapshot, now: datetime) -> list[ScopeUse] | None:
+    """Returns what `budgets` does; None while the counters cannot be read: no figure is shown."""
+    try:
+        return budgets(snapshot, now)
+    except DatabaseError:
+        log.exception("the budget counters cannot be read")
+        return None
+
+
 def payload(snapshot: Snapshot, now: datetime) -> dict[str, Any]:
-    """Returns the whole page of budgets as JSON."""
+    """Returns every window as JSON. `durable` is false, without a scope, while none can be read."""
+    scopes = readable(snapshot, now)
     return {
-        "durable": True,
+        "durable": scopes is not None,
         "near_fraction": NEAR_FRACTION,
         "tz": snapshot.timezone.key,
-        "scopes": [scope.as_json() for scope in budgets(snapshot, now)],
+        "scopes": [scope.as_json() for scope in scopes or []],
     }
 
 
@@ -162,50 +175,3 @@ def _stamps(scopes: list[str], windows: tuple[Window, ...]) -> dict[tuple[str, s
     with connection.cursor() as cursor:
         cursor.execute(_STAMPS, (scopes, [window.ends_at for window in windows]))
         return {(scope, kind): at for scope, kind, at in cursor.fetchall()}
-
-
-_BY_DAY = """
-SELECT day, sum(tokens_in)::bigint, sum(tokens_out)::bigint, count(*)
-FROM agents_llmcall WHERE day >= %s AND (%s::uuid IS NULL OR seat_id = %s)
-GROUP BY day ORDER BY day
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class DaySpend:
-    """The tokens of one company day."""
-
-    day: date
-    tokens_in: int
-    tokens_out: int
-    calls: int
-
-
-def spent_by_day(since: date, seat_id: UUID | None = None) -> list[DaySpend]:
-    """Returns what was spent on each company day from `since` on; empty days are missing."""
-    with connection.cursor() as cursor:
-        cursor.execute(_BY_DAY, (since, seat_id, seat_id))
-        return [DaySpend(*row) for row in cursor.fetchall()]
-
-
-_BREAKDOWN = """
-SELECT seat_id, phase, model, provider_entry, sum(tokens_in)::bigint, sum(tokens_out)::bigint,
-    sum(cache_read)::bigint, count(*), count(*) FILTER (WHERE refused)
-FROM agents_llmcall WHERE day >= %s AND day < %s
-GROUP BY seat_id, phase, model, provider_entry
-ORDER BY sum(tokens_in + tokens_out) DESC
-"""
-
-
-def breakdown(since: date, until: date) -> list[dict[str, Any]]:
-    """Returns the spend of company days `since` ≤ day < `until` by seat, phase and model.
-
-    `cache_read` is None where no call of the group reported any.
-    """
-    names = (
-        "seat_id", "phase", "model", "provider_entry", "tokens_in", "tokens_out", "cache_read",
-        "calls", "refused",
-    )  # fmt: skip
-    with connection.cursor() as cursor:
-        cursor.execute(_BREAKDOWN, (since, until))
-        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]

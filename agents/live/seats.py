@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from uuid import UUID
 
 from agents.budgets.spend import budget_of
@@ -35,7 +36,7 @@ def seat_about(actor: Actor, handle: str) -> Row:
     seat_id = snapshot.seat_ids[handle]
     chart = snapshot.chart
     unit = chart.units[seat.unit] if seat.unit else None
-    waiting = Delivery.objects.filter(seat_id=seat_id)
+    waiting, now = Delivery.objects.filter(seat_id=seat_id), clock.now()
     return {
         "about": {
             "goal": seat.goal,
@@ -49,12 +50,28 @@ def seat_about(actor: Actor, handle: str) -> Row:
         },
         "waiting": waiting.count(),
         "waiting_rows": [
-            {"at": mail.event_ts, "title": mail.payload.get("summary", ""), "kind": mail.kind}
+            {
+                "at": mail.event_ts,
+                "title": mail.payload.get("summary", ""),
+                "kind": mail.kind,
+                "reason": _why_waiting(mail, now),
+            }
             for mail in waiting.order_by("event_ts")[:_WAITING_SHOWN]
         ],
         "budget": _budget(snapshot, seat_id) if seat.is_agent else [],
         "stats": seat_stats(handle),
     }
+
+
+def _why_waiting(mail: Delivery, now: datetime) -> str:
+    """Returns why a letter has not been worked yet; nothing for one that is simply next."""
+    if mail.turn_id is not None:
+        return "in the open turn"
+    if mail.not_before is not None and mail.not_before > now:
+        return f"not before {mail.not_before:%a %H:%M} UTC"
+    if mail.last_error:
+        return f"tried {mail.attempts} times: {mail.last_error[:200]}"
+    return ""
 
 
 def _budget(snapshot: Snapshot, seat_id: UUID) -> list[Row]:

@@ -21,6 +21,9 @@ from orgs import epochs
 WAITS: Registry[Callable[[], Mapping[UUID, Row]]] = Registry("what waits on people")
 """What of each seat waits on a person: seat id → {who, title, key, since, count}."""
 
+OPEN_WORK: Registry[Callable[[], Mapping[str, int]]] = Registry("open work of seats")
+"""How many open items each seat is assigned: handle → count."""
+
 _LAST = """
 SELECT s.id, t.id, t.ended_at, t.outcome, t.work_item_key, t.error_kind,
     coalesce(t.constituents -> -1 -> 'payload' -> 'item' ->> 'title', t.trigger ->> 'summary', '')

@@ -1,7 +1,7 @@
 """Which model a seat is thought with in a phase, and the client that asks it.
 
 TURN-50: a phase's own chain, else the seat's, else the provider "default", else the first one of
-the company. Each entry is asked with its first key.
+the company. Each entry is asked with all of its keys (see `keyed`).
 """
 
 from __future__ import annotations
@@ -12,12 +12,14 @@ import os
 import re
 import threading
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from agents.llm import cooling
 from agents.llm.base import NoProvider, Provider
 from agents.llm.failover import Failover
-from agents.llm.settings import ModelSettings
+from agents.llm.settings import LONGEST_CALL_SECONDS, ModelSettings
 
 if TYPE_CHECKING:
     from orgs.epochs import Snapshot
@@ -63,31 +65,41 @@ def provider_for(snapshot: Snapshot, handle: str, phase: str) -> Provider:
     """Returns the provider that a seat's phase is thought with; raises `NoProvider` in words."""
     first, *others = chain_of(snapshot, handle, phase)
     providers = _providers(snapshot)
-    provider = provider_of(first, providers[first])
+    # One read for the whole chain, before the caller gives its connection back.
+    keyed = [key for key in (first, *others) if not _rehearses(providers[key])]
+    known = cooling.read(keyed) if keyed else {}
+    provider = provider_of(first, providers[first], known)
     if not others:
         return provider
-    return Failover(provider, [partial(provider_of, key, providers[key]) for key in others])
+    return Failover(provider, [partial(provider_of, key, providers[key], known) for key in others])
 
 
-def provider_of(key: str, entry: Any) -> Provider:
-    """Returns the provider of one entry of `providers.llm`.
+def provider_of(key: str, entry: Any, known: cooling.Known | None = None) -> Provider:
+    """Returns the provider of one entry of `providers.llm`, with every key that is set.
 
-    Clients are kept for the life of the process, by type, address and key.
+    Clients are kept for the life of the process, by type, address and key. `known` is what was
+    read of cooling keys; without it the first call reads.
     """
     vendor = str(getattr(entry.type, "value", entry.type))
-    if vendor == "rehearsal":
+    if _rehearses(entry):
         return _rehearsal(key, entry)
     if vendor not in _MODULES:
-        known = ", ".join([*_MODULES, "rehearsal"])
-        raise NoProvider(f'Provider "{key}" has the unknown type "{vendor}". Known are: {known}.')
+        types = ", ".join([*_MODULES, "rehearsal"])
+        raise NoProvider(f'Provider "{key}" has the unknown type "{vendor}". Known are: {types}.')
     module = importlib.import_module(_MODULES[vendor])
+    from agents.llm.keyed import Keyed, Member
+
     settings = model_settings(key, entry, default_url=module.DEFAULT_URL)
-    wire = _CLIENTS.get(
-        (_MODULES[vendor], settings.base_url, settings.api_key),
-        lambda: module.connect(settings.base_url, settings.api_key),
-    )
-    provider: Provider = module.provider(settings, wire)
-    return provider
+    members = []
+    for api_key in keys_of(key, entry):
+        one = replace(settings, api_key=api_key)
+        wire = _CLIENTS.get(
+            (_MODULES[vendor], one.base_url, api_key),
+            partial(module.connect, one.base_url, api_key),
+        )
+        seconds = one.timeout_seconds or LONGEST_CALL_SECONDS
+        members.append(Member(cooling.digest(api_key), module.provider(one, wire), seconds))
+    return Keyed(members, cooling.Rules.of(entry), known)
 
 
 def model_settings(key: str, entry: Any, *, default_url: str = "") -> ModelSettings:
@@ -107,7 +119,7 @@ def model_settings(key: str, entry: Any, *, default_url: str = "") -> ModelSetti
         vendor=vendor,
         model=_resolved(key, "model", entry.model),
         base_url=base_url or default_url,
-        api_key=_first_key(key, vendor, tuple(entry.api_keys or ())),
+        api_key=keys_of(key, entry)[0],
         timeout_seconds=float(entry.timeout_seconds or 0),
         max_tokens=int(entry.max_tokens or 0),
         reasoning_effort=str(getattr(effort, "value", effort) or ""),
@@ -130,25 +142,44 @@ def _providers(snapshot: Snapshot) -> Mapping[str, Any]:
     return found
 
 
-def _first_key(key: str, vendor: str, api_keys: tuple[str, ...]) -> str:
-    if api_keys:
-        return _resolved(key, "api_keys", api_keys[0])
+def keys_of(key: str, entry: Any) -> tuple[str, ...]:
+    """Returns an entry's keys in the order of the document, each once; one empty key if it needs
+    none. A key whose variable is not set is passed over, unless it is the only one."""
+    vendor = str(getattr(entry.type, "value", entry.type))
+    texts = tuple(entry.api_keys or ())
+    usable = [text for text in texts if not missing_variables(text)]
+    if texts:
+        return tuple(dict.fromkeys(_resolved(key, "api_keys", t) for t in usable or texts[:1]))
     if vendor in _NEEDS_KEY:
         raise NoProvider(
             f'Provider "{key}" has no API key. Add `api_keys: ["${{{_NEEDS_KEY[vendor]}}}"]` to it '
             "and set that variable where Crewlet runs."
         )
-    return ""
+    return ("",)
+
+
+def missing_variables(text: str) -> list[str]:
+    """Returns the variables that a text of the document names and this process does not have."""
+    return [name for name in _VARIABLE.findall(text) if not os.environ.get(name)]
+
+
+def resolved(text: str) -> str:
+    """Returns a text with the variables that are set put in; one that is not stays as written."""
+    return _VARIABLE.sub(lambda match: os.environ.get(match[1]) or match[0], text)
 
 
 def _resolved(key: str, field: str, text: str) -> str:
-    missing = [name for name in _VARIABLE.findall(text) if not os.environ.get(name)]
+    missing = missing_variables(text)
     if missing:
         raise NoProvider(
             f'Provider "{key}" reads {field} from the variable {missing[0]}, which is not set '
             "where Crewlet runs. Set it and restart, or change the provider."
         )
     return _VARIABLE.sub(lambda match: os.environ[match[1]], text)
+
+
+def _rehearses(entry: Any) -> bool:
+    return str(getattr(entry.type, "value", entry.type)) == "rehearsal"
 
 
 def _rehearsal(key: str, entry: Any) -> Provider:

@@ -17,6 +17,7 @@ from typing import Any
 import httpx2
 
 from agents.llm.base import ErrorKind, ProviderError
+from agents.llm.resets import stated_wait
 from crewlet.kernel import clock
 from crewlet.kernel.redact import clean
 
@@ -136,7 +137,9 @@ def from_status(
     if kind is ErrorKind.FATAL and "insufficient_quota" in _words_of(error_object(body)):
         kind = ErrorKind.RATE_LIMIT
     said = vendor_words(body) or "no reason given"
-    waiting = retry_after(headers) if kind in (ErrorKind.RATE_LIMIT, ErrorKind.SERVER) else None
+    waiting = None if kind is ErrorKind.FATAL else retry_after(headers)
+    if waiting is None and kind is ErrorKind.RATE_LIMIT:
+        waiting = stated_wait(_spoken(body))
     return provider_error(
         endpoint, kind, f"HTTP {status}, {said}", retry_after=waiting, status=status
     )
@@ -146,7 +149,13 @@ def from_stream(endpoint: Endpoint, body: object) -> ProviderError:
     """Returns the error that a stream of status 200 brought."""
     error = error_object(body)
     said = vendor_words(body) or "an error inside the stream"
-    return provider_error(endpoint, kind_of_body(error), said)
+    kind = kind_of_body(error)
+    waiting = stated_wait(_spoken(body)) if kind is ErrorKind.RATE_LIMIT else None
+    return provider_error(endpoint, kind, said, retry_after=waiting)
+
+
+def _spoken(body: object) -> str:
+    return " ".join([*_words_of(error_object(body)), vendor_words(body)])
 
 
 def from_transport(endpoint: Endpoint, problem: BaseException) -> ProviderError:

@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 
 from agents.llm.base import Answer, ErrorKind, NoProvider, Provider, ProviderError, Request
 
+SERVER_RETRY_SECONDS = 60.0
+
 
 class Failover:
     """Asks its members in order. `Answer.provider_key` says which one served."""
@@ -37,7 +39,7 @@ class Failover:
         """Returns the first answer that one of them gives.
 
         Raises the `ProviderError` of a single failure as it is; of several, one that tells them
-        all, of the kind and with the wait of the last.
+        all, of the kind of the last and with the wait after which the first of them may answer.
         """
         failures: list[ProviderError] = []
         for open_member in (lambda: self._first, *self._others):
@@ -60,7 +62,18 @@ def _summed(failures: Sequence[ProviderError]) -> ProviderError:
     return ProviderError(
         last.kind,
         f"No model of the chain could answer. {told}",
-        last.retry_after,
+        _earliest(failures),
         status=last.status,
         provider_key=last.provider_key,
     )
+
+
+def _earliest(failures: Sequence[ProviderError]) -> float | None:
+    stated = [failure.retry_after for failure in failures if failure.retry_after is not None]
+    # A server that failed may be back at any time, whatever the keys of the others wait for.
+    if stated and any(
+        failure.retry_after is None and failure.kind in (ErrorKind.SERVER, ErrorKind.TIMEOUT)
+        for failure in failures
+    ):
+        stated.append(SERVER_RETRY_SECONDS)
+    return min(stated, default=None)

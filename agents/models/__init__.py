@@ -2,4 +2,12 @@
 
 from __future__ import annotations
 
-from agents.models import budgets, colleagues, mail, memory, seats, turns  # noqa: F401
+from agents.models import (  # noqa: F401
+    budgets,
+    colleagues,
+    mail,
+    memory,
+    providers,
+    seats,
+    turns,
+)

@@ -39,6 +39,7 @@ def events(
     *,
     category: str = "",
     kind: str = "",
+    author: str = "",
     seat: UUID | None = None,
     turn: UUID | None = None,
     failed: bool | None = None,
@@ -52,6 +53,7 @@ def events(
     for field, value in (
         ("category", category),
         ("type", kind),
+        ("actor", author),
         ("seat_id", seat),
         ("turn_id", turn),
         ("ts__gte", since),

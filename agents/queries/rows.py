@@ -43,6 +43,8 @@ LEFT JOIN LATERAL (
 ) every ON true
 """
 
+_COUNT = "SELECT count(*) FROM agents_turn t JOIN orgs_seat s ON s.id = t.seat_id"
+
 
 def select(where: str, params: Sequence[Any], tail: str) -> list[Row]:
     """Returns turn rows; `where` and `tail` are the caller's own SQL, values come as `params`."""
@@ -51,6 +53,13 @@ def select(where: str, params: Sequence[Any], tail: str) -> list[Row]:
         names = [column[0] for column in cursor.description]
         raw = [dict(zip(names, values, strict=True)) for values in cursor.fetchall()]
     return [turn_row(row) for row in raw]
+
+
+def count(where: str, params: Sequence[Any]) -> int:
+    """Returns how many turns `select` would find without a limit."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"{_COUNT} WHERE {where}", params)
+        return int(cursor.fetchone()[0])
 
 
 def turn_row(raw: Row) -> Row:

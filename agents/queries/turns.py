@@ -13,6 +13,7 @@ from django.db.models.functions import TruncHour
 
 from agents.models.turns import Phase, Round, SteerNote, StopRequest, ToolCall, Turn
 from agents.queries import rows
+from agents.queries.cursors import read_number_cursor, write_number_cursor
 from agents.queries.rows import Row
 from crewlet.kernel import clock
 from crewlet.kernel.actors import Actor
@@ -21,6 +22,7 @@ from crewlet.kernel.errors import NotFound
 
 RUNNING = ("context", "phase")
 MAX_PAGE = 100
+SORTS = ("-started", "started", "-tokens", "tokens")
 
 
 def running_turns(actor: Actor) -> list[Row]:
@@ -43,43 +45,59 @@ def recent_turns(
     work_key: str = "",
     conversation: str = "",
     failed: bool | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    sort: str = SORTS[0],
     cursor: str = "",
     limit: int = 30,
 ) -> Row:
-    """Returns a page of turns, newest first: `turns`, `next` (empty at the end) and `total`."""
-    filters = Q()
+    """Returns a page of turns: `turns`, `next` (empty at the end) and `total`.
+
+    `sort` is one of `SORTS`: by when they began or by tokens, `-` from much to little.
+    """
     clauses: list[str] = ["true"]
     params: list[Any] = []
-    for value, column, field in (
-        (seat, "s.handle", "seat__handle"),
-        (outcome, "t.outcome", "outcome"),
-        (stage, "t.stage", "stage"),
-        (item.upper(), "t.work_item_key", "work_item_key"),
-        (work_key, "t.work_key", "work_key"),
-        (conversation, "t.conversation", "conversation"),
+    for value, clause in (
+        (seat, "s.handle = %s"),
+        (outcome, "t.outcome = %s"),
+        (stage, "t.stage = %s"),
+        (item.upper(), "t.work_item_key = %s"),
+        (work_key, "t.work_key = %s"),
+        (conversation, "t.conversation = %s"),
+        (since, "t.started_at >= %s"),
+        (until, "t.started_at < %s"),
     ):
         if value:
-            clauses.append(f"{column} = %s")
+            clauses.append(clause)
             params.append(value)
-            filters &= Q(**{field: value})
     if failed is not None:
         clauses.append(f"t.outcome {'=' if failed else '<>'} 'failed'")
-        filters &= Q(outcome="failed") if failed else ~Q(outcome="failed")
-    total = Turn.objects.filter(filters).count()
+    total = rows.count(" AND ".join(clauses), params)
+    dear = sort.endswith("tokens")
+    way, beyond = ("DESC", "<") if sort.startswith("-") else ("ASC", ">")
+    order = "t.tokens_in + t.tokens_out" if dear else "t.started_at"
     if cursor:
-        clauses.append("(t.started_at, t.id) < (%s, %s)")
-        params.extend(read_cursor(cursor))
+        clauses.append(f"({order}, t.id) {beyond} (%s, %s)")
+        params.extend(read_number_cursor(cursor) if dear else read_cursor(cursor))
     limit = max(1, min(limit, MAX_PAGE))
     found = rows.select(
         " AND ".join(clauses),
         [*params, limit + 1],
-        "ORDER BY t.started_at DESC, t.id DESC LIMIT %s",
+        f"ORDER BY {order} {way}, t.id {way} LIMIT %s",
     )
     page = found[:limit]
-    following = ""
-    if len(found) > limit:
-        following = write_cursor(page[-1]["started_at"], page[-1]["id"])
-    return {"turns": page, "next": following, "total": total}
+    return {
+        "turns": page,
+        "next": _next(page, dear=dear) if len(found) > limit else "",
+        "total": total,
+    }
+
+
+def _next(page: list[Row], *, dear: bool) -> str:
+    last = page[-1]
+    if dear:
+        return write_number_cursor(last["tokens_in"] + last["tokens_out"], last["id"])
+    return write_cursor(last["started_at"], last["id"])
 
 
 def turns_of_item(actor: Actor, key: str) -> list[Row]:

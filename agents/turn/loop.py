@@ -55,7 +55,7 @@ from orgs import epochs
 
 OPEN: Final = {PhaseName.EXECUTE: execute.open_phase, PhaseName.REVIEW: review.open_phase}
 BACKOFF_CAP: Final = 60.0
-RETRY_AFTER_CAP: Final = 3600.0
+RETRY_AFTER_CAP: Final = 7 * 86_400.0
 
 
 def ask(running: Running, state: State, command: Ask) -> State:

@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 
 from django.http import HttpRequest
 
+from crewlet.console.peek import rail_of
 from crewlet.console.registries import COMPANY, GROUPS, HEALTH, NAV, Company
 from crewlet.kernel.actors import Actor
 
@@ -80,6 +81,11 @@ class Frame:
                 card |= read(self.actor)
         card["activity"] = _GLYPHS.get(str(card["state"]), "idle")
         return card
+
+    @cached_property
+    def peek(self) -> dict[str, Any] | None:
+        """The rail that the address asks for."""
+        return rail_of(self.request)
 
     @cached_property
     def still(self) -> bool:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
+from django.http import QueryDict
+
 from crewlet.console.build.palette import PALETTE
+from crewlet.console.grid import Column, grid
 from crewlet.kernel import clock
 
 IRIS = {"handle": "iris", "name": "Iris Chen", "kind": "agent", "url": "#"}
@@ -14,7 +17,7 @@ SOL = {"handle": "sol", "name": "Sol Park", "kind": "agent", "url": "#"}
 ANA = {"handle": "ana", "name": "Ana Ruiz", "kind": "human", "url": "#"}
 
 
-def samples() -> dict[str, Any]:
+def samples(query: QueryDict | None = None) -> dict[str, Any]:
     """Returns the context of the kit page."""
     return {
         "swatches": list(PALETTE),
@@ -29,6 +32,7 @@ def samples() -> dict[str, Any]:
         ],
         "hours": [(3, 0, 0), (5, 1, 0), (0, 0, 0), (8, 2, 1), (12, 3, 0), (6, 1, 0), (2, 0, 0)],
         "people": [ANA, KOFI, SOL, IRIS],
+        "grid": _grid(query or QueryDict()),
     }
 
 
@@ -104,3 +108,30 @@ def _turns() -> list[dict[str, Any]]:
          "activity": "stopped", "word": "Failed", "reason": "the provider did not answer",
          "tone": "stop"},
     ]  # fmt: skip
+
+
+def _grid(query: QueryDict) -> dict[str, Any]:
+    now = clock.now()
+    columns = [
+        Column("seat", "Seat", sort=True),
+        Column("outcome", "Outcome"),
+        Column("rounds", "Rounds", sort=True, num=True),
+        Column("ended", "Ended", sort=True, keep=1, kind="time"),
+        Column("item", "Item", keep=2, kind="key"),
+        Column("share", "Share of the day", sort=True, keep=3),
+    ]
+    rows: list[dict[str, Any]] = [
+        {"seat": {"text": "Kofi Mensah", "url": "#"}, "band": "Running", "rounds": 5,
+         "outcome": {"text": "Running", "tone": "work"}, "item": "ENG-142", "ended": None,
+         "share": {"text": "21 %", "bar": 21, "sort": 21}},
+        {"seat": {"text": "Iris Chen", "url": "#"}, "band": "Ended", "rounds": 9, "ended": now,
+         "outcome": {"text": "Completed", "tone": "done"}, "item": "GRO-22",
+         "share": {"text": "8 %", "bar": 8, "sort": 8}},
+        {"seat": {"text": "Sol Park", "url": "#", "tag": "paused"}, "band": "Ended", "rounds": None,
+         "outcome": {"text": "Failed", "tone": "stop"}, "ended": now - timedelta(hours=2),
+         "item": None, "share": None},
+    ]  # fmt: skip
+    return grid(
+        query, "", columns, rows, label="Turns", default_sort="-ended",
+        empty={"title": "No turns yet", "text": "No seat has run."},
+    )  # fmt: skip

@@ -11,22 +11,31 @@ from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
+from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 
 from crewlet.kernel.refs import url_of
 
 _ALLOWED = {
     *("p", "br", "hr", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote", "pre", "code"),
-    *("ul", "ol", "li", "em", "strong", "s", "a", "span"),
+    *("ul", "ol", "li", "em", "strong", "s", "a", "bdi"),
     *("table", "thead", "tbody", "tr", "th", "td"),
 }
-_ATTRIBUTES = {"a": {"href", "title", "class"}, "span": {"class"}, "ol": {"start"}}
+_BLOCKS = ("p", "h1", "h2", "h3", "h4", "h5", "h6", "li", "th", "td")
+_ATTRIBUTES = {
+    "a": {"href", "title", "class"},
+    "bdi": {"class"},
+    "ol": {"start"},
+    **{block: {"dir"} for block in _BLOCKS},
+}
 _SCHEMES = {"http", "https", "mailto"}
 _MARKS = re.compile(r"(?<![\w@/.])@([a-z][a-z0-9_.-]*[a-z0-9])|\b([A-Z][A-Z0-9]{1,9}-\d+)\b")
 
 
 def to_html(text: str) -> SafeString:
-    """Returns safe HTML; mentions and item keys are marked where they stand in plain text."""
+    """Returns safe HTML; mentions and item keys are marked, and isolated from the direction of the
+    text around them, where they stand in plain text.
+    """
     html = _READER.render(text)
     clean = nh3.clean(
         html,
@@ -49,15 +58,23 @@ def _words(
 def _mark(found: re.Match[str]) -> str:
     handle, key = found.groups()
     if handle:
-        return f'<span class="mention">@{handle}</span>'
+        return f'<bdi class="mention">@{handle}</bdi>'
     url = url_of(f"item:{key}")
-    return f'<a class="key" href="{escape(url)}">{key}</a>' if url else key
+    return f'<bdi><a class="key" href="{escape(url)}">{key}</a></bdi>' if url else key
+
+
+def _directed(state: StateCore) -> None:
+    """Lets each block take the direction of its own first strong letter."""
+    for token in state.tokens:
+        if token.nesting == 1 and token.tag in _BLOCKS:
+            token.attrSet("dir", "auto")
 
 
 def _reader() -> MarkdownIt:
     reader = MarkdownIt("commonmark", {"html": False, "breaks": True})
     reader.enable(["table", "strikethrough"]).disable("image")
     reader.add_render_rule("text", _words)
+    reader.core.ruler.push("direction", _directed)
     return reader
 
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 from zoneinfo import ZoneInfo
 
+from django.http import QueryDict
+
 from crewlet.kernel.actors import Actor
+from crewlet.kernel.authority import Grant
 from crewlet.kernel.registry import Registry
 
 Figure = tuple[str, str, bool]
@@ -40,20 +43,27 @@ class HomePanel:
     """A panel of Home: a template over what `context` answers, fetched again on its topics."""
 
     template: str
-    context: Callable[[Actor], Mapping[str, Any]]
+    context: Callable[[Actor, QueryDict], Mapping[str, Any]]
     order: int
     topics: str
-    column: Literal["main", "side"] = "main"
+    column: Literal["tiles", "main", "side"] = "main"
 
 
 @dataclass(frozen=True, slots=True)
 class PaletteRow:
-    """One answer of the palette."""
+    """One answer of the palette: a place, or an act.
+
+    An `act` names a `data-do` of the page. A row with a `reason` is drawn, but does nothing.
+    """
 
     label: str
     url: str
     icon: str
     note: str = ""
+    act: str = ""
+    reason: str = ""
+    keys: str = ""
+    peek: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +77,46 @@ class PaletteSource:
 
 
 @dataclass(frozen=True, slots=True)
+class PaletteAct:
+    """What can be done from the palette, in the scope `>`: rows that act or lead to a form."""
+
+    title: str
+    order: int
+    rows: Callable[[Actor, str], list[PaletteRow]]
+
+
+@dataclass(frozen=True, slots=True)
+class Peek:
+    """A kind of object that is read in the rail beside a page.
+
+    `context` raises `NotFound` for what is not there; `url` is the object's own page.
+    """
+
+    template: str
+    context: Callable[[Actor, str], Mapping[str, Any]]
+    url: Callable[[str], str]
+
+
+SettingsGroup = Literal["Company", "Connect", "Engine", "You"]
+SETTINGS_GROUPS: tuple[SettingsGroup, ...] = get_args(SettingsGroup)
+
+
+@dataclass(frozen=True, slots=True)
 class SettingsSection:
-    """A section of Settings."""
+    """A section of Settings, a page of its own at `/settings/<key>`.
+
+    Without `grant` the reader sees one sentence instead, and `context` is never asked. A section
+    with `topics` is drawn again when one of them changes.
+    """
 
     title: str
     order: int
     template: str
-    context: Callable[[Actor], Mapping[str, Any]]
+    context: Callable[[Actor, QueryDict], Mapping[str, Any]]
+    group: SettingsGroup = "Company"
+    icon: str = "settings"
+    grant: Grant | None = None
+    topics: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +129,7 @@ class Company:
 
 
 HomeLine = Callable[[Actor], str]
+Preferences = Callable[[Actor], Mapping[str, Any]]
 Health = Callable[[Actor], Mapping[str, Any]]
 
 NAV: Registry[NavRow] = Registry("navigation rows")
@@ -93,6 +137,9 @@ GROUPS: Registry[SidebarGroup] = Registry("sidebar groups")
 HOME_LINES: Registry[HomeLine] = Registry("sentences of Home")
 HOME_PANELS: Registry[HomePanel] = Registry("home panels")
 PALETTE_SOURCES: Registry[PaletteSource] = Registry("palette sources")
+PALETTE_ACTS: Registry[PaletteAct] = Registry("palette acts")
+PEEKS: Registry[Peek] = Registry("peeks")
+PREFERENCES: Registry[Preferences] = Registry("preferences of a reader")
 SETTINGS_SECTIONS: Registry[SettingsSection] = Registry("settings sections")
 COMPANY: Registry[Callable[[], Company | None]] = Registry("the company's face")
 HEALTH: Registry[Health] = Registry("the health card")

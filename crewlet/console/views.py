@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
@@ -13,13 +11,8 @@ from crewlet.console.pages import actor_of, draw, fragment, is_fragment, page
 from crewlet.console.registries import (
     HOME_LINES,
     HOME_PANELS,
-    PALETTE_SOURCES,
-    SETTINGS_SECTIONS,
-    PaletteSource,
 )
 from crewlet.kernel.actors import Actor
-
-PALETTE_ROWS = 6
 
 
 @page
@@ -47,34 +40,6 @@ def home_panel(request: HttpRequest, key: str) -> HttpResponse:
     return HttpResponse(_panel_html(request, key, actor_of(request)))
 
 
-@page
-def settings(request: HttpRequest) -> HttpResponse:
-    """Draws every section of Settings under the other."""
-    actor = actor_of(request)
-    ordered = sorted(SETTINGS_SECTIONS.items(), key=lambda entry: entry[1].order)
-    sections = [
-        {
-            "key": key,
-            "title": section.title,
-            "html": render_to_string(section.template, dict(section.context(actor)), request),
-        }
-        for key, section in ordered
-    ]
-    return draw(request, "console/settings.html", {"sections": sections})
-
-
-@fragment
-def palette(request: HttpRequest) -> HttpResponse:
-    """Answers what was typed: `q`, in one `scope` or in all."""
-    text = request.GET.get("q", "").strip()
-    scope = request.GET.get("scope", "all")
-    for key, source in PALETTE_SOURCES.items():
-        if source.prefix and text.startswith(source.prefix):
-            scope, text = key, text[len(source.prefix) :].strip()
-    groups = _found(actor_of(request), scope, text)
-    return draw(request, "ui/palette_list.html", {"groups": groups, "q": text, "scope": scope})
-
-
 @fragment
 def sidebar(request: HttpRequest) -> HttpResponse:
     """Draws the sidebar's rows again, for the page that `path` names."""
@@ -91,7 +56,7 @@ def health(request: HttpRequest) -> HttpResponse:
 @page
 def kit(request: HttpRequest) -> HttpResponse:
     """Draws every part of the site once, for eyes and for checks."""
-    return draw(request, "console/kit.html", kit_page.samples())
+    return draw(request, "console/kit.html", kit_page.samples(request.GET))
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -129,20 +94,6 @@ def _line(actor: Actor) -> str:
 
 def _panel_html(request: HttpRequest, key: str, actor: Actor) -> str:
     panel = HOME_PANELS[key]
-    body = render_to_string(panel.template, dict(panel.context(actor)), request)
-    context = {"key": key, "panel": panel, "body": body}
+    body = render_to_string(panel.template, dict(panel.context(actor, request.GET)), request)
+    context = {"key": key, "panel": panel, "body": body, "query": request.GET.urlencode()}
     return render_to_string("console/_home_panel.html", context, request)
-
-
-def _found(actor: Actor, scope: str, text: str) -> list[dict[str, Any]]:
-    def wanted(key: str, source: PaletteSource) -> bool:
-        return scope in ("all", key)
-
-    ordered = sorted(PALETTE_SOURCES.items(), key=lambda entry: entry[1].order)
-    groups = []
-    for key, source in ordered:
-        if wanted(key, source):
-            rows = source.find(actor, text)[: PALETTE_ROWS if scope == "all" else PALETTE_ROWS * 4]
-            if rows:
-                groups.append({"key": key, "title": source.title, "rows": rows})
-    return groups

@@ -19,6 +19,8 @@ class ErrorCode(StrEnum):
     INVALID_QUERY = "invalid_query"
     VALIDATION_ERROR = "validation_error"
     SUMMARY_REQUIRED = "summary_required"
+    INVALID_PATCH = "invalid_patch"
+    IDENTITY_MISMATCH = "identity_mismatch"
     OP_ID_INVALID = "op_id_invalid"
     INVALID_TOKEN = "invalid_token"  # noqa: S105 - a code, not a credential
     UNAUTHENTICATED = "unauthenticated"
@@ -27,6 +29,7 @@ class ErrorCode(StrEnum):
     CSRF_ORIGIN = "csrf_origin"
     NOT_FOUND = "not_found"
     NO_ACTIVE_REVISION = "no_active_revision"
+    NO_SUCH_ENTITY = "no_such_entity"
     METHOD_NOT_ALLOWED = "method_not_allowed"
     CONFLICT = "conflict"
     OPERATION_CONFLICT = "operation_conflict"
@@ -50,6 +53,8 @@ _STATUS: dict[ErrorCode, int] = {
     ErrorCode.INVALID_QUERY: 400,
     ErrorCode.VALIDATION_ERROR: 400,
     ErrorCode.SUMMARY_REQUIRED: 400,
+    ErrorCode.INVALID_PATCH: 400,
+    ErrorCode.IDENTITY_MISMATCH: 400,
     ErrorCode.OP_ID_INVALID: 400,
     ErrorCode.INVALID_TOKEN: 401,
     ErrorCode.UNAUTHENTICATED: 401,
@@ -58,6 +63,7 @@ _STATUS: dict[ErrorCode, int] = {
     ErrorCode.CSRF_ORIGIN: 403,
     ErrorCode.NOT_FOUND: 404,
     ErrorCode.NO_ACTIVE_REVISION: 404,
+    ErrorCode.NO_SUCH_ENTITY: 404,
     ErrorCode.METHOD_NOT_ALLOWED: 405,
     ErrorCode.CONFLICT: 409,
     ErrorCode.OPERATION_CONFLICT: 409,

@@ -13,7 +13,7 @@ from crewlet.kernel.authority import Grant
 from orgs import revisions
 from orgs.chart import Chart
 from orgs.epochs import read_document
-from orgs.queries.company import derived, revision_named
+from orgs.queries.company import derived, patched, revision_named, with_part
 from orgs.revisions import Applied
 
 Summary = Annotated[str, StringConstraints(strip_whitespace=True, max_length=500)]
@@ -94,6 +94,76 @@ def activate_revision(actor: Actor, args: ActivateRevision, _target: None) -> Re
     """Bring a stored revision back as a new one on top of the history; the running one is
     published again unchanged, as a new epoch."""
     return _result(revisions.activate_revision(actor, args.revision, summary=args.summary))
+
+
+class PatchCompany(Args):
+    """A merge patch of the company document and why."""
+
+    patch: dict[str, Any] = Field(description="RFC 7396: null removes a key, a list replaces one")
+    base: UUID | None = Field(None, description="the revision that the patch was made for")
+    summary: Summary = Field(description="one sentence for the history: what changes and why")
+
+
+class PutCompanyPart(Args):
+    """One seat, unit, provider or server of the company document and why."""
+
+    kind: str = Field(pattern="^(roles|units|llm-providers|mcp-servers)$")
+    address: str = Field(min_length=1, max_length=200, description="handle, key or name")
+    part: dict[str, Any] = Field(description="the whole entity as the document writes it")
+    base: UUID | None = Field(None, description="the revision that the change was made for")
+    create: bool = Field(default=False, description="put it in; refused when it is there")
+    summary: Summary = Field(description="one sentence for the history: what changes and why")
+
+
+class ReloadCompany(Args):
+    """Nothing but why."""
+
+    summary: Summary = Field("", description="one sentence, or nothing")
+
+
+@action(
+    "patch_company",
+    args=PatchCompany,
+    doors=Doors.PEOPLE,
+    grant=Grant.CONFIG_WRITE,
+    destructive=True,
+    label="Changed the company document",
+)
+def patch_company(actor: Actor, args: PatchCompany, _target: None) -> Result:
+    """Change some keys of the company document and leave the rest as it runs: checked as a whole,
+    stored as a revision, live at once. When somebody saved since `base`, it is only stored."""
+    document, base = patched(args.patch, args.base)
+    return _result(revisions.apply_document(actor, document, summary=args.summary, base=base))
+
+
+@action(
+    "put_company_part",
+    args=PutCompanyPart,
+    doors=Doors.PEOPLE,
+    grant=Grant.CONFIG_WRITE,
+    destructive=True,
+    label="Changed a part of the company document",
+)
+def put_company_part(actor: Actor, args: PutCompanyPart, _target: None) -> Result:
+    """Replace one seat, unit, model provider or tool server of the company document by its
+    address; the rest stays. It never renames, and adds one only when asked to create."""
+    document, base = with_part(args.kind, args.address, args.part, args.base, create=args.create)
+    return _result(revisions.apply_document(actor, document, summary=args.summary, base=base))
+
+
+@action(
+    "reload_company",
+    args=ReloadCompany,
+    doors=Doors.PEOPLE,
+    grant=Grant.CONFIG_WRITE,
+    destructive=True,
+    label="Reloaded the company document",
+)
+def reload_company(actor: Actor, args: ReloadCompany, _target: None) -> Result:
+    """Publish the running document again, unchanged, as a new epoch: new values behind its
+    `${NAME}` references take hold."""
+    running = revisions.active_revision().id
+    return _result(revisions.activate_revision(actor, running, summary=args.summary))
 
 
 def _result(applied: Applied) -> Result:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 from uuid import UUID
 
@@ -21,8 +22,8 @@ from crewlet.kernel.ids import new_id
 from orgs.document.schema import schema
 from orgs.document.source import read
 from orgs.document.writing import to_yaml
+from orgs.epochs import active_revision
 from orgs.queries import company
-from orgs.revisions import active_revision
 
 PAGE = 50
 MAX_PAGE = 200
@@ -98,6 +99,19 @@ class RevisionAnswer(RevisionRow):
     document = serializers.DictField()
 
 
+MERGE_PATCH = "application/merge-patch+json"
+WRITTEN: dict[int, Any] = {
+    201: CompanyAnswer,
+    200: CompanyAnswer,
+    **dict.fromkeys((400, 403, 404, 409, 412, 415), ErrorAnswer),
+}
+WRITE_HEADERS = [
+    OpenApiParameter("dry_run", bool, description="check, answer what would be, keep nothing"),
+    OpenApiParameter("X-Summary", str, OpenApiParameter.HEADER, description="why"),
+    OpenApiParameter("If-Match", str, OpenApiParameter.HEADER, description="base revision"),
+    OpenApiParameter("If-None-Match", str, OpenApiParameter.HEADER, description="* = create"),
+    OpenApiParameter("Idempotency-Key", str, OpenApiParameter.HEADER),
+]
 DOCUMENT_BODY = {"application/json": OpenApiTypes.OBJECT, "application/yaml": OpenApiTypes.STR}
 
 
@@ -114,54 +128,46 @@ class ConfigView(APIView):
         require(actor_of(request), Grant.CONFIG_READ)
         revision = active_revision()
         answer = Response(company.document_of(revision, redact=True))
-        return _fresh(answer, revision.id)
+        return fresh(answer, revision.id)
 
     @extend_schema(
         operation_id="config_write",
         request=DOCUMENT_BODY,
-        responses={
-            201: CompanyAnswer,
-            200: CompanyAnswer,
-            400: ErrorAnswer,
-            403: ErrorAnswer,
-            409: ErrorAnswer,
-            412: ErrorAnswer,
-        },
-        parameters=[
-            OpenApiParameter(
-                "dry_run", bool, description="check, answer what would be, keep nothing"
-            ),
-            OpenApiParameter("X-Summary", str, OpenApiParameter.HEADER, description="why"),
-            OpenApiParameter("If-Match", str, OpenApiParameter.HEADER, description="base revision"),
-            OpenApiParameter(
-                "If-None-Match", str, OpenApiParameter.HEADER, description="* = create"
-            ),
-            OpenApiParameter("Idempotency-Key", str, OpenApiParameter.HEADER),
-        ],
+        responses=WRITTEN,
+        parameters=WRITE_HEADERS,
     )
     def put(self, request: Request) -> Response:
         """Replaces the whole document (YAML or JSON, told apart by the text itself)."""
-        dry_run = _flag(request, "dry_run")
+        dry_run = flag(request, "dry_run")
         document, summary = _document(request)
-        base = _base(request)
+        base = base_of(request)
         if dry_run:
-            result = _perform(request, "check_company", {"document": document, "base": base})
-            return _fresh(Response({**_shown(result), "valid": True}), None)
+            return answer_checked(request, document, base)
         args = {
             "document": document,
             "base": base,
             "summary": summary,
             "create_only": request.headers.get("If-None-Match", "").strip() == "*",
         }
-        result = _perform(request, "apply_company", args)
-        if result.data["status"] == "stored":
-            raise CrewletError(
-                result.message,
-                code=ErrorCode.REVISION_ADVANCED,
-                current_version=result.data["advanced_to"],
-                stored_revision_id=result.data["revision_id"],
-            )
-        return _fresh(Response(_shown(result), status=201), result.data["revision_id"])
+        result = do(request, "apply_company", args)
+        return answer_applied(result)
+
+    @extend_schema(
+        operation_id="config_patch",
+        request={MERGE_PATCH: OpenApiTypes.OBJECT},
+        responses=WRITTEN,
+        parameters=WRITE_HEADERS,
+    )
+    def patch(self, request: Request) -> Response:
+        """Lays a merge patch (RFC 7396) over the running document."""
+        dry_run = flag(request, "dry_run")
+        patch, summary = _patch(request)
+        if dry_run:
+            require(actor_of(request), Grant.CONFIG_WRITE)
+            document, base = company.patched(patch, base_of(request))
+            return answer_checked(request, document, base)
+        args = {"patch": patch, "base": base_of(request), "summary": summary}
+        return answer_applied(do(request, "patch_company", args))
 
 
 class RevisionsView(APIView):
@@ -181,7 +187,7 @@ class RevisionsView(APIView):
         limit, before = _limit(request), _uuid(request.query_params.get("before"), "before")
         rows = company.revisions(limit=limit + 1, before=before)
         more = rows[limit - 1]["id"] if len(rows) > limit else None
-        return _fresh(Response({"revisions": rows[:limit], "next": more}), None)
+        return fresh(Response({"revisions": rows[:limit], "next": more}), None)
 
 
 class RevisionView(APIView):
@@ -193,7 +199,7 @@ class RevisionView(APIView):
     def get(self, request: Request, revision_id: UUID) -> Response:
         """Answers one stored revision with its document, secrets hidden."""
         require(actor_of(request), Grant.CONFIG_READ)
-        return _fresh(Response(company.revision_detail(revision_id)), revision_id)
+        return fresh(Response(company.revision_detail(revision_id)), revision_id)
 
 
 class RevisionDiffView(APIView):
@@ -212,7 +218,7 @@ class RevisionDiffView(APIView):
         """Answers what a revision changed, by seat, unit and provider, secrets hidden."""
         require(actor_of(request), Grant.CONFIG_READ)
         against = _uuid(request.query_params.get("against"), "against")
-        return _fresh(Response(company.revision_diff(revision_id, against)), None)
+        return fresh(Response(company.revision_diff(revision_id, against)), None)
 
 
 class SchemaView(APIView):
@@ -225,7 +231,43 @@ class SchemaView(APIView):
         return Response(schema())
 
 
-def _perform(request: Request, name: str, args: dict[str, Any]) -> Result:
+def answer_checked(request: Request, document: str | dict[str, Any], base: UUID | None) -> Response:
+    """Answers what applying a document would do."""
+    result = do(request, "check_company", {"document": document, "base": base})
+    return fresh(Response({**_shown(result), "valid": True}), None)
+
+
+def answer_applied(result: Result) -> Response:
+    """Answers 201 for what went live; raises `revision_advanced` for what is only stored."""
+    if result.data["status"] == "stored":
+        raise CrewletError(
+            result.message,
+            code=ErrorCode.REVISION_ADVANCED,
+            current_version=result.data["advanced_to"],
+            stored_revision_id=result.data["revision_id"],
+        )
+    return fresh(Response(_shown(result), status=201), result.data["revision_id"])
+
+
+def _patch(request: Request) -> tuple[dict[str, Any], str]:
+    """Gives a merge patch and its summary; raises for any other kind of patch."""
+    kind = (request.content_type or "").split(";", 1)[0].strip().lower()
+    if kind not in (MERGE_PATCH, "application/json"):
+        raise CrewletError(
+            f"A patch of the company is {MERGE_PATCH}.", code=ErrorCode.UNSUPPORTED_MEDIA
+        )
+    try:
+        patch = json.loads(request.body)
+    except ValueError as error:
+        raise CrewletError("The patch is not JSON.", code=ErrorCode.INVALID_PATCH) from error
+    if not isinstance(patch, dict):
+        raise CrewletError("A merge patch is an object.", code=ErrorCode.INVALID_PATCH)
+    summary = patch.pop("_summary", "")
+    return patch, header_text(request.headers.get("X-Summary", "")) or str(summary)
+
+
+def do(request: Request, name: str, args: dict[str, Any]) -> Result:
+    """Does an action for whoever asks, once for each `Idempotency-Key`."""
     op_id = request.headers.get("Idempotency-Key", "").strip() or str(new_id())
     return perform(actor_of(request), name, args, op_id=op_id, door=Door.REST).unwrap()
 
@@ -235,7 +277,8 @@ def _shown(result: Result) -> dict[str, Any]:
     return {**{key: result.data[key] for key in kept}, "message": result.message}
 
 
-def _fresh(response: Response, revision: UUID | str | None) -> Response:
+def fresh(response: Response, revision: UUID | str | None) -> Response:
+    """Marks an answer as not to be kept, and with its revision."""
     response["Cache-Control"] = "no-store"
     if revision is not None:
         response["ETag"] = f'"{revision}"'
@@ -245,7 +288,7 @@ def _fresh(response: Response, revision: UUID | str | None) -> Response:
 def _document(request: Request) -> tuple[str | dict[str, Any], str]:
     """Gives the document and its summary. Text stays text, so that problems have their lines."""
     body = request.body
-    summary = _header_text(request.headers.get("X-Summary", ""))
+    summary = header_text(request.headers.get("X-Summary", ""))
     if not summary:
         source = read(body)
         if isinstance(source.data, dict) and not source.problems and "_summary" in source.data:
@@ -257,7 +300,7 @@ def _document(request: Request) -> tuple[str | dict[str, Any], str]:
         raise CrewletError("The body is not UTF-8 text.", code=ErrorCode.INVALID_BODY) from error
 
 
-def _header_text(value: str) -> str:
+def header_text(value: str) -> str:
     """Headers arrive as Latin-1; most programs that send more than ASCII mean UTF-8."""
     try:
         return value.encode("latin-1").decode("utf-8").strip()
@@ -265,7 +308,8 @@ def _header_text(value: str) -> str:
         return value.strip()
 
 
-def _base(request: Request) -> UUID | None:
+def base_of(request: Request) -> UUID | None:
+    """Gives the revision of `If-Match`; None where any will do."""
     tag = request.headers.get("If-Match", "").strip().removeprefix("W/").strip('"')
     return None if tag in ("", "*") else _uuid(tag, "If-Match")
 
@@ -279,7 +323,8 @@ def _uuid(text: str | None, field: str) -> UUID | None:
         raise Invalid(f"{field} is not a revision id.", field=field) from error
 
 
-def _flag(request: Request, name: str) -> bool:
+def flag(request: Request, name: str) -> bool:
+    """Gives a query switch that is exactly true or false; raises `invalid_query`."""
     value = request.query_params.get(name)
     if value not in (None, "true", "false"):
         raise CrewletError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from django.urls import path
+from django.urls import path, re_path
 
 from orgs.api.config import (
     ConfigView,
@@ -10,6 +10,13 @@ from orgs.api.config import (
     RevisionsView,
     RevisionView,
     SchemaView,
+)
+from orgs.api.config_parts import (
+    EntityView,
+    ReferencesView,
+    ReloadView,
+    RevertView,
+    ValidateView,
 )
 from orgs.api.org import OrgView
 
@@ -22,6 +29,19 @@ company_routes = [
         "config/revisions/<uuid:revision_id>/diff",
         RevisionDiffView.as_view(),
         name="api-config-revision-diff",
+    ),
+    path(
+        "config/revisions/<uuid:revision_id>/revert",
+        RevertView.as_view(),
+        name="api-config-revert",
+    ),
+    path("config/reload", ReloadView.as_view(), name="api-config-reload"),
+    path("config/validate", ValidateView.as_view(), name="api-config-validate"),
+    path("config/references", ReferencesView.as_view(), name="api-config-references"),
+    re_path(
+        r"^config/(?P<kind>roles|units|llm-providers|mcp-servers)/(?P<address>[^/]+)$",
+        EntityView.as_view(),
+        name="api-config-entity",
     ),
     path("config/schema", SchemaView.as_view(), name="api-config-schema"),
 ]

@@ -6,12 +6,11 @@ Rules that compare two places (a chain and the providers, two handles) stand in 
 from __future__ import annotations
 
 from enum import StrEnum
-from functools import lru_cache
 from typing import Annotated, Any
-from zoneinfo import available_timezones
 
 from pydantic import AfterValidator, Discriminator, Field, Tag
 
+from orgs.document.engine import Learning, Scheduling, TurnEngine
 from orgs.document.fields import (
     Handle,
     Line,
@@ -25,33 +24,26 @@ from orgs.document.fields import (
     fault,
 )
 from orgs.document.names import RESERVED_HANDLES
+from orgs.document.parts import (
+    Environment,
+    KnowledgeSection,
+    Placement,
+    Schedule,
+    ToolServer,
+    TrackerSection,
+    WorkerSection,
+)
 from orgs.document.problems import ProblemKind
 from orgs.document.providers import ProviderKey, Providers
+from orgs.document.sandboxes import SeatSandbox
 from orgs.document.variables import is_reference
+from orgs.document.vendors import Integrations, SeatIntegrations
+from orgs.document.zones import known_zone
 
 UNIT_TYPES = (
     "division", "department", "group", "team", "squad", "pod", "guild", "chapter", "unit",
 )  # fmt: skip
 """Suggestions for `type`, which is free text and only informs."""
-
-_NOT_ZONES = frozenset({"Local", "localtime", "Factory", "posixrules"})
-
-
-@lru_cache(maxsize=1)
-def _zones() -> frozenset[str]:
-    return frozenset(available_timezones()) - _NOT_ZONES
-
-
-def _known_zone(value: str) -> None:
-    if value.lower() in ("local", "localtime"):
-        raise fault(
-            ProblemKind.INVALID,
-            "The company's clock cannot be the machine's own: name a zone like Europe/Berlin.",
-        )
-    if value not in _zones():
-        raise fault(
-            ProblemKind.INVALID, "Not an IANA time zone: write one like UTC or Europe/Berlin."
-        )
 
 
 def _not_reserved(value: str) -> None:
@@ -96,9 +88,11 @@ class ChainMap(Section):
     """Small calls beside the turn."""
     judge: ProviderKey | tuple[ProviderKey, ...] | None = None
     """The judge of two answers."""
+    sandbox: ProviderKey | tuple[ProviderKey, ...] | None = None
+    """The coding agent of its sandbox."""
 
 
-CHAIN_PHASES = ("default", "review", "subagent", "auxiliary", "judge")
+CHAIN_PHASES = ("default", "review", "subagent", "auxiliary", "judge", "sandbox")
 
 
 def _chain_form(value: Any) -> str | None:
@@ -133,6 +127,9 @@ Identity = Annotated[
     AfterValidator(str.strip),
     check(_whole_reference),
 ]
+
+
+ServerEnvironments = dict[Annotated[str, Field(min_length=1, max_length=200)], Environment]
 
 
 class Contact(Section):
@@ -189,6 +186,22 @@ class Role(Section):
     """Models of small calls; goes before `llm`."""
     llm_judge: Chain | None = None
     """Models of the judge; goes before `llm`."""
+    llm_sandbox: Chain | None = None
+    """Models of the coding agent; goes before `llm`."""
+    workers: tuple[Line, ...] | None = None
+    """Names of the company's workers it may hand on to; absent, all of them."""
+    learning_enabled: bool | None = None
+    """Whether it learns; absent, what `learning` says."""
+    sandbox: SeatSandbox | None = None
+    """Its sandbox."""
+    placement: Placement | None = None
+    """Which nodes may run it."""
+    integrations: SeatIntegrations | None = None
+    """Its accounts in other systems."""
+    mcp_env: ServerEnvironments = Field(default_factory=dict)
+    """Its own variables for tool servers, by server; goes before its unit's."""
+    schedules: tuple[Schedule, ...] = ()
+    """Work that comes back by the clock."""
     contact: Contact | None = None
     """Where the person is known outside."""
     availability: Text = ""
@@ -231,6 +244,12 @@ class UnitSection(Section):
     """Key of its project; units may share one."""
     space: Annotated[str, Field(min_length=1, max_length=64)] | None = None
     """Key of its space of pages."""
+    knowledge: tuple[Line, ...] = ()
+    """What its agents should know of, as free references."""
+    mcp_env: ServerEnvironments = Field(default_factory=dict)
+    """Variables for tool servers, for the agents directly in it."""
+    schedules: tuple[Schedule, ...] = ()
+    """Work that comes back by the clock, for the agents directly in it or its lead."""
     roles: tuple[Role, ...] = ()
     """Its seats."""
     children: tuple[UnitSection, ...] = ()
@@ -248,7 +267,7 @@ class CompanyDocument(Section):
     """Where it wants to be; every agent reads it."""
     policies: tuple[Line, ...] = ()
     """What holds for everybody, one line each."""
-    timezone: Annotated[str, check(_known_zone)] = "UTC"
+    timezone: Annotated[str, check(known_zone)] = "UTC"
     """The company's clock, an IANA zone such as Europe/Berlin. Its days and weeks begin by it."""
     token_budget: TokenBudget | None = None
     """Ceilings of the whole company."""
@@ -256,8 +275,30 @@ class CompanyDocument(Section):
     """How long a conversation gathers before its turn starts; 0 waits for nothing."""
     notification_coalesce_max_batch: Annotated[int, Field(ge=1, le=100)] = 20
     """How many letters of a conversation one turn answers at most."""
+    notification_rate_limit: Annotated[int, Field(ge=0, le=100_000)] = 0
+    """The most letters of one sender in an hour; 0 is no limit."""
+    skill_variables: dict[Annotated[str, Field(pattern=r"^[A-Za-z_]\w*$")], Text] = Field(
+        default_factory=dict
+    )
+    """Facts that texts of skills refer to by name."""
     providers: Providers = Field(default_factory=Providers)
-    """The models it thinks with."""
+    """What it rents: models, embeddings, sandboxes."""
+    turn_engine: TurnEngine | None = None
+    """Ceilings of turns."""
+    learning: Learning | None = None
+    """What seats learn from their work."""
+    scheduling: Scheduling | None = None
+    """The clockwork of schedules."""
+    workers: dict[ProviderKey, WorkerSection] = Field(default_factory=dict)
+    """Helpers that turns hand parts to, by name."""
+    tracker: TrackerSection | None = None
+    """Where work is kept."""
+    knowledge: KnowledgeSection | None = None
+    """Where pages are kept."""
+    integrations: Integrations | None = None
+    """Other systems it works with."""
+    mcp_servers: tuple[ToolServer, ...] = ()
+    """Servers of tools."""
     roles: tuple[Role, ...] = ()
     """Seats outside of any unit, such as the founder."""
     units: tuple[UnitSection, ...] = ()

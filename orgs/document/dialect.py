@@ -3,73 +3,81 @@
 from __future__ import annotations
 
 import difflib
-from typing import Any, Final
+from collections.abc import Iterator
+from types import UnionType
+from typing import Annotated, Any, Final, Union, get_args, get_origin
 
 from pydantic import BaseModel
 
-from orgs.document.company import ChainMap, CompanyDocument, Contact, Role, UnitSection
-from orgs.document.fields import TokenBudget
+from orgs.document.company import CompanyDocument
 from orgs.document.problems import Segments
-from orgs.document.providers import LlmProvider, Providers
 
-NOT_YET: Final[dict[type[BaseModel], frozenset[str]]] = {
-    CompanyDocument: frozenset(
-        {
-            "notification_rate_limit", "skill_variables", "turn_engine", "learning", "scheduling",
-            "schedules", "workers", "tracker", "knowledge", "integrations", "mcp_servers",
-            "mcp_env",
-        }
+NOT_YET: Final = {
+    "company": (
+        "notification_rate_limit", "skill_variables", "turn_engine", "learning", "scheduling",
+        "workers", "knowledge", "integrations", "mcp_servers",
     ),
-    Providers: frozenset({"embeddings", "sandbox"}),
-    LlmProvider: frozenset({"cooldowns", "cli", "reasoning"}),
-    Role: frozenset(
-        {
-            "workers", "learning_enabled", "sandbox", "placement", "integrations", "mcp_env",
-            "schedules", "llm_sandbox",
-        }
+    "seat": (
+        "workers", "learning_enabled", "sandbox", "placement", "integrations", "mcp_env",
+        "schedules", "llm_sandbox",
     ),
-    UnitSection: frozenset({"knowledge", "mcp_env", "schedules"}),
-    ChainMap: frozenset({"sandbox"}),
+    "unit": ("knowledge", "mcp_env", "schedules"),
 }  # fmt: skip
-"""Keys of the full document language whose part does not exist in this version."""
+"""Keys that are checked and kept, and that no part of this version acts on yet."""
 
 INSTALLATION: Final = frozenset(
     {"logging", "stream", "store", "coordination", "api", "secrets", "debug"}
 )
 """Top keys of a file that configures an installation, not a company."""
 
-_LLM: Final = ("providers", "llm")
-_SECTIONS: Final[dict[str, type[BaseModel]]] = {
-    "roles": Role,
-    "units": UnitSection,
-    "children": UnitSection,
-    "providers": Providers,
-    "token_budget": TokenBudget,
-    "contact": Contact,
-    "llm": ChainMap,
-}
-
 
 def section_at(segments: Segments) -> type[BaseModel]:
-    """Names the model that the object at `segments` must fit."""
-    if segments[:2] == _LLM and segments != _LLM:
-        return LlmProvider
-    words = [segment for segment in segments if isinstance(segment, str)]
-    return _SECTIONS.get(words[-1], CompanyDocument) if words else CompanyDocument
+    """Names the model that the object at `segments` must fit; the company's where none is."""
+    found: Any = CompanyDocument
+    for segment in segments:
+        found = _inside(found, segment)
+    models = _models(found)
+    return models[0] if models else CompanyDocument
 
 
-def is_not_yet(segments: Segments) -> bool:
-    """Says whether the key at `segments` belongs to the language but not to this version."""
-    key = segments[-1]
-    return key in NOT_YET.get(section_at(segments[:-1]), frozenset())
+def _inside(annotation: Any, segment: str | int) -> Any:
+    """Gives the type of what stands at a segment of a value of this type."""
+    for model in _models(annotation):
+        if segment in model.model_fields:
+            return model.model_fields[str(segment)].annotation
+    for part in _parts(annotation):
+        origin, inner = get_origin(part), get_args(part)
+        if origin is dict and isinstance(segment, str):
+            return inner[1]
+        if origin is tuple and isinstance(segment, int):
+            return inner[0]
+    return None
+
+
+def _parts(annotation: Any) -> Iterator[Any]:
+    """Yields the alternatives of a type, without what is annotated onto them."""
+    origin = get_origin(annotation)
+    if origin is Annotated:
+        yield from _parts(get_args(annotation)[0])
+    elif origin in (Union, UnionType):
+        for choice in get_args(annotation):
+            yield from _parts(choice)
+    else:
+        yield annotation
+
+
+def _models(annotation: Any) -> list[type[BaseModel]]:
+    return [
+        part
+        for part in _parts(annotation)
+        if isinstance(part, type) and issubclass(part, BaseModel)
+    ]
 
 
 def refusal(segments: Segments) -> str:
     """Says why the key at `segments` is refused and what to do about it."""
     key = str(segments[-1])
     section = section_at(segments[:-1])
-    if key in NOT_YET.get(section, frozenset()):
-        return f"This version does not have `{key}` yet: remove it to apply this document."
     if section is CompanyDocument and key in INSTALLATION:
         return (
             f"`{key}` configures an installation, not a company: "

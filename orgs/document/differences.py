@@ -61,7 +61,11 @@ def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Dif
 
 def _entities(document: Mapping[str, Any]) -> Entities:
     found: Entities = {COMPANY: _own(document)} if document else {}
-    for key, entry in ((document.get("providers") or {}).get("llm") or {}).items():
+    providers = document.get("providers") or {}
+    for key, entry in providers.items():
+        if key != "llm":
+            found[COMPANY][f"providers.{key}"] = entry
+    for key, entry in (providers.get("llm") or {}).items():
         found[f"provider {key}"] = dict(entry)
     found.update(_seats(document.get("roles") or (), ""))
     for unit, parent in _units(document.get("units") or (), ""):

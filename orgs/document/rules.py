@@ -235,6 +235,18 @@ def _providers(data: Any) -> Iterator[Problem]:
                 ProblemKind.MISSING,
                 "An openai-compatible provider needs the `base_url` of its server.",
             )
+        if kind == "cli-agent" and not isinstance(entry.get("cli"), dict):
+            yield _problem(
+                (*place, "cli"),
+                ProblemKind.MISSING,
+                "A cli-agent needs `cli` with the program that answers.",
+            )
+        if kind != "cli-agent" and "cli" in entry:
+            yield _problem(
+                (*place, "cli"),
+                ProblemKind.CONFLICT,
+                "Only a provider of type cli-agent has `cli`: remove it, or change the type.",
+            )
         if kind == "rehearsal":
             for name in ("api_keys", "base_url"):
                 if name in entry:

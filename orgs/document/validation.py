@@ -16,6 +16,7 @@ from orgs.chart import Chart, derive
 from orgs.document import dialect
 from orgs.document.company import CompanyDocument
 from orgs.document.outline import Outline, outline_of
+from orgs.document.part_rules import not_acted_on, part_problems
 from orgs.document.problems import (
     Caution,
     LineMap,
@@ -33,7 +34,8 @@ class Reading:
     """A document that was read: the model when it may be applied, and all there is to say.
 
     `data` is the plain data as written, None when the text could not be read at all; `chart` is
-    what the readable part describes, even when problems forbid to apply it.
+    what the readable part describes, even when problems forbid to apply it. `unsupported` are the
+    places of blocks that are kept and that no part of this version acts on.
     """
 
     data: Any
@@ -65,15 +67,16 @@ def _validate(data: Any, lines: LineMap, found: list[Problem]) -> Reading:
         fit, shape = _fitted(data)
         document = fit
         # A person's seat with `schedules` hears that people have none, not that we lack them.
-        cross = list(cross_problems(data, outline, lines))
+        cross = [*cross_problems(data, outline, lines), *part_problems(data, outline, lines)]
         places = {problem.segments for problem in cross}
         problems.extend(p for p in shape if p.segments not in places)
         problems.extend(cross)
     models = dialect.data_at(data, ("providers", "llm"))
     kept = one_per_place(_located(p, outline, lines) for p in problems)
+    unused = tuple(not_acted_on(data, outline))
     warnings = tuple(
         _located_caution(c, outline, lines)
-        for c in _cautions(outline, chart, has_models=bool(models))
+        for c in (*_cautions(outline, chart, has_models=bool(models)), *unused)
     )
     return Reading(
         data=data,
@@ -81,11 +84,7 @@ def _validate(data: Any, lines: LineMap, found: list[Problem]) -> Reading:
         chart=chart,
         problems=kept,
         warnings=warnings,
-        unsupported=tuple(
-            p.path
-            for p in kept
-            if p.segments and isinstance(p.segments[-1], str) and dialect.is_not_yet(p.segments)
-        ),
+        unsupported=tuple(caution.path for caution in unused),
     )
 
 
@@ -151,6 +150,7 @@ def _place(detail: ErrorDetails, data: Any) -> Segments:
 _PATTERNS = {
     "handle": "A handle is a-z, 0-9 and hyphens, and starts with a letter or a digit.",
     "id": "A unit's key is letters, digits, `_` and `-`, and starts with a letter.",
+    "cron": "A cron line is five fields: minute, hour, day, month, weekday.",
     "project": "A project key is a capital letter and 1 to 9 more capitals or digits, like ENG.",
 }
 _PROVIDER_KEY = "A provider's key is letters, digits, `_` and `-`."
@@ -174,7 +174,7 @@ def _words(detail: ErrorDetails, segments: Segments) -> tuple[ProblemKind, str]:
     if kind == "extra_forbidden":
         return ProblemKind.UNKNOWN_FIELD, dialect.refusal(segments)
     if kind in ("enum", "literal_error"):
-        return ProblemKind.UNKNOWN_VALUE, _allowed(segments, str(context.get("expected", "")))
+        return ProblemKind.UNKNOWN_VALUE, _allowed(str(context.get("expected", "")))
     if kind == "string_pattern_mismatch":
         return ProblemKind.INVALID, _PATTERNS.get(str(segments[-1]), _PROVIDER_KEY)
     limit = next((name for name in _LIMITS if name in context), None)
@@ -184,11 +184,8 @@ def _words(detail: ErrorDetails, segments: Segments) -> tuple[ProblemKind, str]:
     return ProblemKind.SHAPE, _shape_words(kind, segments)
 
 
-def _allowed(segments: Segments, expected: str) -> str:
-    text = f"This must be one of: {expected.replace(chr(39), '')}."
-    if segments[:2] == ("providers", "llm") and segments[-1] == "type":
-        text += " Other types of provider do not exist in this version yet."
-    return text
+def _allowed(expected: str) -> str:
+    return f"This must be one of: {expected.replace(chr(39), '')}."
 
 
 def _shape_words(kind: str, segments: Segments) -> str:

@@ -21,6 +21,8 @@ def register() -> None:
         "orgs.access",
         "orgs.actions.people",
         "orgs.actions.inbox",
+        "orgs.actions.preferences",
+        "orgs.setup.actions",
     ):
         import_module(module)
     WAYS.register("http", actor_of_request)

@@ -5,13 +5,22 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from crewlet.kernel.errors import NotFound
+from crewlet.kernel.errors import CrewletError, ErrorCode, NotFound
 from orgs.chart import Chart, ChartSeat, ChartUnit
 from orgs.document.company import CHAIN_PHASES
 from orgs.document.differences import differences
 from orgs.document.fields import TokenBudget
+from orgs.document.patches import (
+    entity_in,
+    identity_of,
+    merge_patch,
+    same_address,
+    with_entity,
+)
+from orgs.document.problems import path_of
 from orgs.document.secrets import masked
-from orgs.epochs import Snapshot, active, read_document
+from orgs.document.variables import places_of
+from orgs.epochs import Snapshot, active, active_revision, read_document
 from orgs.models.company import Activation, ConfigRevision
 
 BUILTIN_TOOLS = "builtin"
@@ -120,6 +129,76 @@ def document_of(revision: ConfigRevision, *, redact: bool) -> dict[str, Any]:
     """Gives a stored document as plain data, in the order its models declare."""
     payload = read_document(revision).payload()
     return masked(payload) if redact else payload
+
+
+def patched(patch: dict[str, Any], base: UUID | None) -> tuple[dict[str, Any], UUID]:
+    """Gives the document with a merge patch laid over it, and the revision it was laid over.
+
+    Raises `no_active_revision` without a company, `NotFound` for a `base` that is none.
+    """
+    revision = revision_named(base) if base else active_revision()
+    return merge_patch(document_of(revision, redact=False), patch), revision.id
+
+
+def entity(kind: str, address: str) -> tuple[dict[str, Any], UUID]:
+    """Gives one entity of the running document, secrets hidden, and its revision.
+
+    Raises `no_such_entity`.
+    """
+    revision = active_revision()
+    found = entity_in(document_of(revision, redact=True), kind, address)
+    if found is None:
+        raise _no_such(kind, address)
+    return found, revision.id
+
+
+def with_part(
+    kind: str, address: str, part: dict[str, Any], base: UUID | None, *, create: bool
+) -> tuple[dict[str, Any], UUID]:
+    """Gives the document with one entity replaced, or put in where `create` asks for it.
+
+    Raises `no_such_entity`, `identity_mismatch` for an entity that names another address, and
+    `precondition_failed` for one that is there and was to be created.
+    """
+    named = identity_of(kind, part)
+    if named is not None and not same_address(kind, named, address):
+        raise CrewletError(
+            "An entity keeps its address here: send it under the address it names, or rename it "
+            "in the whole document.",
+            code=ErrorCode.IDENTITY_MISMATCH,
+        )
+    revision = revision_named(base) if base else active_revision()
+    document = document_of(revision, redact=False)
+    there = entity_in(document, kind, address) is not None
+    if there and create:
+        raise CrewletError(
+            f"There is {kind}/{address} already: send the change without If-None-Match.",
+            code=ErrorCode.PRECONDITION_FAILED,
+            reason="already_there",
+        )
+    if not there and not create:
+        raise _no_such(kind, address)
+    return with_entity(document, kind, address, part), revision.id
+
+
+def _no_such(kind: str, address: str) -> CrewletError:
+    return CrewletError(
+        f"The company has no {kind}/{address}: GET /api/v1/config shows what it has.",
+        code=ErrorCode.NO_SUCH_ENTITY,
+    )
+
+
+def reference_index() -> dict[str, Any]:
+    """Gives each `${NAME}` of the running document with the paths that use it (ORG-135)."""
+    revision = active_revision()
+    index = places_of(document_of(revision, redact=False))
+    return {
+        "revision_id": str(revision.id),
+        "references": [
+            {"name": name, "paths": [path_of(place) for place in index[name]]}
+            for name in sorted(index)
+        ],
+    }
 
 
 def revision_named(revision_id: UUID) -> ConfigRevision:

@@ -104,6 +104,12 @@ def token_rows(actor: Actor) -> list[dict[str, Any]]:
     ]
 
 
+def free_human_seats() -> list[dict[str, str]]:
+    """Returns the human seats that nobody holds, by name."""
+    seats = Seat.objects.filter(kind=SeatKind.HUMAN, removed_at=None, person=None)
+    return [{"handle": seat.handle, "name": seat.name} for seat in seats.order_by("name")]
+
+
 def parties(authors: Iterable[str]) -> dict[str, Party]:
     """Returns how each author is shown, by author: a seat, a person, a token or the engine."""
     wanted = {author for author in authors if author}

@@ -4,23 +4,35 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.http import QueryDict
+
 from crewlet.console.registries import (
     COMPANY,
+    GROUPS,
     HOME_LINES,
     HOME_PANELS,
     NAV,
+    PREFERENCES,
     SETTINGS_SECTIONS,
     Company,
     Figure,
     HomePanel,
     NavRow,
     SettingsSection,
+    SidebarGroup,
 )
 from crewlet.console.words import said
 from crewlet.kernel.actors import Actor
+from crewlet.kernel.authority import Grant
 from crewlet.kernel.errors import CrewletError, Unavailable
 from orgs import epochs
 from orgs.inbox import badge, inbox_page
+from orgs.queries.preferences import preferences_of, starred_rows
+from orgs.views.settings_audit import audited
+from orgs.views.settings_config import config
+from orgs.views.settings_general import general
+from orgs.views.settings_people import people
+from orgs.views.settings_preferences import preferences
 
 SHOWN_DECISIONS = 3
 REHEARSAL = "rehearsal"
@@ -34,9 +46,35 @@ def register_panels() -> None:
     HOME_PANELS.register(
         "decisions", HomePanel("orgs/_home_decisions.html", decisions, 10, "inbox work")
     )
-    SETTINGS_SECTIONS.register(
-        "company", SettingsSection("Company", 10, "orgs/_settings_company.html", company_facts)
-    )
+    PREFERENCES.register("orgs", preferences_of)
+    GROUPS.register("starred", SidebarGroup("Starred", 30, starred_rows))
+    for key, section in _sections().items():
+        SETTINGS_SECTIONS.register(key, section)
+
+
+def _sections() -> dict[str, SettingsSection]:
+    return {
+        "general": SettingsSection(
+            "General", 10, "orgs/_settings_general.html", general, icon="flag",
+            grant=Grant.STATE_READ, topics="org",
+        ),
+        "people": SettingsSection(
+            "People and access", 20, "orgs/_settings_people.html", people, icon="users",
+            grant=Grant.PEOPLE_MANAGE,
+        ),
+        "config": SettingsSection(
+            "Configuration", 70, "orgs/_settings_config.html", config, group="Engine",
+            icon="history", grant=Grant.CONFIG_READ, topics="org",
+        ),
+        "audit": SettingsSection(
+            "Audit", 80, "orgs/_settings_audit.html", audited, group="Engine", icon="shield",
+            grant=Grant.AUDIT_READ,
+        ),
+        "preferences": SettingsSection(
+            "Preferences", 90, "orgs/_settings_preferences.html", preferences, group="You",
+            icon="user-round",
+        ),
+    }  # fmt: skip
 
 
 def company() -> Company | None:
@@ -67,14 +105,18 @@ def inbox_figure(actor: Actor) -> Figure | None:
 
 def waiting_line(actor: Actor) -> str:
     """Returns how many decisions wait on the reader."""
-    count = len(decisions(actor)["rows"])
+    count = len(_waiting(actor)["rows"])
     if not count:
         return ""
     return f"{said(count, 'decision waits', 'decisions wait')} for you."
 
 
-def decisions(actor: Actor) -> dict[str, Any]:
+def decisions(actor: Actor, query: QueryDict) -> dict[str, Any]:
     """Returns the waiting rows of the reader's inbox, oldest first."""
+    return _waiting(actor)
+
+
+def _waiting(actor: Actor) -> dict[str, Any]:
     try:
         found = inbox_page(actor)
     except CrewletError as error:
@@ -86,20 +128,4 @@ def decisions(actor: Actor) -> dict[str, Any]:
         "more": len(rows) - SHOWN_DECISIONS,
         "snooze": found["snooze"],
         "hint": found["hint"],
-    }
-
-
-def company_facts(actor: Actor) -> dict[str, Any]:
-    """Returns what Settings says about the company."""
-    snapshot = epochs.active()
-    document = snapshot.document
-    return {
-        "snapshot": snapshot,
-        "document": document,
-        "seats": len(snapshot.chart.seats),
-        "units": len(snapshot.chart.units),
-        "providers": [
-            {"key": key, "type": str(model.type), "model": model.model}
-            for key, model in document.providers.llm.items()
-        ],
     }

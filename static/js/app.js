@@ -2,12 +2,20 @@
 import './latch.js';
 import './elapsed.js';
 import './acts.js';
-import { $, $$, store, stored, toast } from './dom.js';
-import { everything } from './live.js';
-import './keys.js';
+import { $, $$, composing, store, stored, toast, typing } from './dom.js';
+import { everything, refetch } from './live.js';
+import { sheet } from './keys.js';
+import * as peek from './peek.js';
 import { open } from './palette.js';
 
 const root = document.documentElement;
+
+// First of all listeners: no field, form or list below hears an Enter that still picks a candidate.
+addEventListener('keydown', (event) => {
+  if (event.key !== 'Enter' || !composing(event)) return;
+  event.stopImmediatePropagation();
+  if (!event.isComposing) event.preventDefault();
+}, true);
 
 for (const radio of $$('input[name=theme]')) {
   radio.checked = radio.value === root.dataset.theme;
@@ -41,18 +49,27 @@ function drawer(on) {
 }
 
 const does = {
+  'peek-back': () => peek.step(-1),
+  'peek-on': () => peek.step(1),
+  'peek-close': (element, event) => { event.preventDefault(); peek.close(); },
+  retry: (element) => { const region = element.closest('[data-src][id]'); if (region && region.id !== 'peek-in') refetch(region.id); else peek.again(); },
   palette: (element) => open(element.dataset.query),
   nav: () => drawer(document.body.dataset.nav !== 'open'),
   'nav-close': () => drawer(false),
   reload: () => everything(),
+  keys: () => sheet(),
+  'theme-light': () => $('input[name=theme][value=light]').click(),
+  'theme-dark': () => $('input[name=theme][value=dark]').click(),
   'copy-link': async () => {
     try { await navigator.clipboard.writeText(location.href.split('?')[0]); toast('Link copied'); } catch { toast('This browser did not let us copy.'); }
   },
 };
 
+addEventListener('cw:do', (event) => does[event.detail]?.(document.body, event));
+
 addEventListener('click', (event) => {
   const element = event.target.closest?.('[data-do]');
-  if (element) does[element.dataset.do]?.(element);
+  if (element) does[element.dataset.do]?.(element, event);
   // A menu closes when the reader looks elsewhere.
   for (const menu of $$('details.pop[open]')) if (!menu.contains(event.target)) menu.open = false;
 });
@@ -61,6 +78,7 @@ addEventListener('keydown', (event) => {
   if (event.key !== 'Escape') return;
   const menu = $('details.pop[open]');
   if (menu) { menu.open = false; $('summary', menu).focus(); } else if (document.body.dataset.nav === 'open') drawer(false);
+  else if (!$('dialog[open]') && !event.defaultPrevented && !typing(event)) peek.close();
 });
 
 for (const form of $$('[data-filters]')) {

@@ -13,7 +13,10 @@ export const setAttr = (element, name, value) => {
   else if (element.getAttribute(name) !== String(value)) element.setAttribute(name, value);
 };
 
-export const typing = (event) => event.isComposing || event.target.closest?.(
+// The Enter that picks a candidate of an input method is the method's own. 229 is how Safari says so.
+export const composing = (event) => event.isComposing || event.keyCode === 229;
+
+export const typing = (event) => composing(event) || event.target.closest?.(
   'input:not([type=radio]):not([type=checkbox]),textarea,select,[contenteditable]');
 
 export const announce = (text) => {

@@ -1,7 +1,10 @@
 // ONE table of keys. The ? sheet is drawn from it, and a test refuses two bindings of one press.
 import { $, $$, stored, typing } from './dom.js';
 import { open } from './palette.js';
+import * as peek from './peek.js';
 
+// A workspace that this company does not have has no key either.
+const there = (url) => () => Boolean($(`#side a[href="${url}"]`));
 const go = (url) => () => location.assign(url);
 const board = () => $('cw-board');
 const step = (dx, dy) => () => board()?.step(dx, dy);
@@ -25,14 +28,20 @@ export const KEYS = [
     { keys: 'g i', does: 'Inbox', run: go('/inbox') },
     { keys: 'g w', does: 'Work', run: go('/work') },
     { keys: 'g a', does: 'Agents', run: go('/agents') },
+    { keys: 'g m', does: 'My work', run: go('/me'), when: there('/me') },
     { keys: 'g l', does: 'Live', run: go('/live') },
+    { keys: 'g k', does: 'Knowledge', run: go('/knowledge'), when: there('/knowledge') },
+    { keys: 'g t', does: 'Spend', run: go('/spend'), when: there('/spend') },
     { keys: 'g s', does: 'Settings', run: go('/settings') },
   ]],
   ['Lists', [
     { keys: 'j', does: 'Next', run: list(1), when: noBoard },
     { keys: 'k', does: 'Previous', run: list(-1), when: noBoard },
     { keys: 'Enter', does: 'Open' },
-    { keys: '1 to 9', does: 'Choose an option of the open decision' },
+    { keys: 'Space', does: 'Peek at it', run: () => { const link = peek.peekable(); peek.show(link.dataset.peek, link); }, when: () => Boolean(peek.peekable()) },
+    { keys: '[', does: 'Peek at the one before', run: () => peek.step(-1), when: peek.opened },
+    { keys: ']', does: 'Peek at the next', run: () => peek.step(1), when: peek.opened },
+    { keys: '1 to 9', does: 'Choose an option of the open decision, or a tab' },
   ]],
   ['Boards', [
     { keys: 'j', does: 'Next card', run: step(0, 1), when: board },
@@ -66,6 +75,7 @@ function section([title, rows]) {
   head.textContent = title;
   const items = document.createElement('ul');
   for (const row of rows) {
+    if (title === 'Go to' && row.when && !row.when()) continue;
     const line = document.createElement('li');
     const words = document.createElement('span');
     words.textContent = row.does;
@@ -105,14 +115,15 @@ addEventListener('keydown', (event) => {
   }
   if (mod && !event.shiftKey && pressed(event, `mod+${event.key.toLowerCase()}`)) return;
   if (mod || event.altKey || typing(event) || $('dialog[open]') || stored('keys') === 'off') return;
-  const press = first ? `${first} ${event.key.toLowerCase()}` : event.key;
+  const name = event.key === ' ' ? 'Space' : event.key;
+  const press = first ? `${first} ${name.toLowerCase()}` : name;
   clearTimeout(timer);
   if (!first && event.key === 'g') { first = 'g'; timer = setTimeout(() => { first = ''; }, 900); return; }
   first = '';
   if (pressed(event, press)) return;
   if (/^[1-9]$/.test(event.key)) {
     const option = $(`.opt input[data-option="${event.key}"]:not(:disabled)`, event.target.closest?.('.ask') ?? document);
-    if (option) { option.checked = true; option.focus(); }
+    if (option) { option.checked = true; option.focus(); } else $$('.tabs a')[event.key - 1]?.click();
   }
 });
 

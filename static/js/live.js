@@ -7,9 +7,12 @@ import { morph } from './latch.js';
 const HINT_MS = 250;
 const POLL_MS = 5000;
 const STALE_MS = 15000;
+const ASK_MS = 8000; // the server speaks every 5 s; after so long a silence it is asked
+const DEAD_MS = 20000; // and after this one the line is dead, whatever the browser believes
 let seq = null;
 let boot = '';
 let heard = Date.now();
+let spoken = Date.now();
 let poll = null;
 let timer = null;
 const due = new Set();
@@ -60,6 +63,21 @@ async function drain() {
   await Promise.all(ids.map(refetch));
 }
 
+// A part that cannot be read again says so itself, over what was last known; the page stays.
+const calm = (element) => $(':scope > [data-failed]', element)?.remove();
+
+function fault(element, html) {
+  const box = document.createElement(element.matches('ul,ol') ? 'li' : 'div');
+  box.className = 'blank';
+  box.dataset.kind = 'bad';
+  box.dataset.failed = '';
+  const words = new DOMParser().parseFromString(html, 'text/html').querySelector('.blank p')?.textContent;
+  box.innerHTML = '<b>This part could not be read again</b><p></p><button class="btn sm" type="button" data-do="retry">Try again</button>';
+  setText($('p', box), words ?? 'The server could not draw it. What stands below is older.');
+  calm(element);
+  element.prepend(box);
+}
+
 export async function refetch(id) {
   if (busy.has(id)) { due.add(id); timer ??= setTimeout(() => { timer = null; drain(); }, HINT_MS); return; }
   const element = document.getElementById(id);
@@ -71,8 +89,11 @@ export async function refetch(id) {
     if (etag) headers['If-None-Match'] = etag;
     const response = await fetch(element.dataset.src, { headers, cache: 'no-store' });
     if (response.status === 401) { location.reload(); return; }
-    if (!response.ok || !element.isConnected) return;
+    if (!element.isConnected) return;
+    if (response.status === 304) { calm(element); heard = Date.now(); return; }
     const html = await response.text();
+    if (!response.ok) { fault(element, html); return; }
+    calm(element);
     await morph(element, html);
     const now = document.getElementById(id);
     if (now) etags.set(now, response.headers.get('ETag'));
@@ -143,18 +164,30 @@ export function connect(path) {
   const topics = [...new Set((document.body.dataset.topics || '').split(/\s+/).filter(Boolean))];
   const open = () => {
     const socket = new WebSocket(new URL(path, location.href.replace(/^http/, 'ws')));
-    socket.onopen = () => {
-      tries = 0;
-      socket.send(JSON.stringify({ kind: 'hello', v: 1, last_seq: seq, boot_id: boot, topics }));
-      up();
-    };
-    socket.onmessage = (event) => applyFrame(JSON.parse(event.data));
-    socket.onclose = (event) => {
+    let watch = null;
+    let over = false;
+    const lost = (event) => {
+      if (over) return;
+      over = true;
+      clearInterval(watch);
       if (event.code === 4401) { location.reload(); return; }
       poll ??= setInterval(() => { down(); everything(); }, POLL_MS);
       setTimeout(down, 3000);
       setTimeout(open, Math.min(30000, 500 * 2 ** tries++) * (0.5 + Math.random() / 2));
     };
+    socket.onopen = () => {
+      tries = 0;
+      spoken = Date.now();
+      socket.send(JSON.stringify({ kind: 'hello', v: 1, last_seq: seq, boot_id: boot, topics }));
+      // A network that went away closes nothing: only silence tells.
+      watch = setInterval(() => {
+        const silent = Date.now() - spoken;
+        if (silent > DEAD_MS) { socket.close(); lost({ code: 0 }); } else if (silent > ASK_MS) socket.send('{"kind":"ping"}');
+      }, POLL_MS);
+      up();
+    };
+    socket.onmessage = (event) => { spoken = Date.now(); if (!over) applyFrame(JSON.parse(event.data)); };
+    socket.onclose = lost;
   };
   open();
   document.addEventListener('visibilitychange', () => { if (!document.hidden) everything(); });

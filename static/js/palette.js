@@ -1,7 +1,53 @@
 // A dialog with a combobox; the list is a fragment of the server, asked 120 ms after the last key.
-import { $, $$ } from './dom.js';
+import { $, $$, announce, store, stored } from './dom.js';
 
 const WAIT_MS = 120;
+const SLOW_MS = 200;
+const RECENT = 8;
+
+// -- where the reader was ----------------------------------------------------------------------------
+// Kept in this browser, apart for everyone who signs in here.
+const shelf = `recents.${document.body.dataset.me ?? ''}`;
+const recents = () => { try { return JSON.parse(stored(shelf) ?? '[]'); } catch { return []; } };
+
+function remember() {
+  const label = $('.crumbs h1')?.textContent.trim();
+  const url = location.pathname;
+  if (!label || url === '/' || !document.body.dataset.me) return;
+  store(shelf, JSON.stringify([{ label, url }, ...recents().filter((row) => row.url !== url)].slice(0, RECENT)));
+}
+
+function said(text) {
+  const row = document.createElement('li');
+  row.className = 'pal-none';
+  row.setAttribute('role', 'presentation');
+  row.textContent = text;
+  return row;
+}
+
+function recentRows() {
+  const rows = recents().filter((row) => row.url !== location.pathname);
+  if (!rows.length) return [];
+  const head = document.createElement('li');
+  head.className = 'grp';
+  head.setAttribute('role', 'presentation');
+  head.textContent = 'Recent';
+  return [head, ...rows.map((row, index) => {
+    const option = document.createElement('li');
+    option.id = `po-recent-${index}`;
+    option.setAttribute('role', 'option');
+    option.setAttribute('aria-selected', 'false');
+    option.dataset.href = row.url;
+    const words = document.createElement('span');
+    words.className = 't';
+    words.dir = 'auto';
+    words.textContent = row.label;
+    const where = document.createElement('small');
+    where.textContent = row.url;
+    option.append(words, where);
+    return option;
+  })];
+}
 
 class CwPalette extends HTMLElement {
   connectedCallback() {
@@ -15,7 +61,7 @@ class CwPalette extends HTMLElement {
       const tab = event.target.closest('[data-scope]');
       if (tab) this.pick(tab.dataset.scope);
       const option = event.target.closest('[role=option]');
-      if (option) location.assign(option.dataset.href);
+      if (option) this.take(option, event.metaKey || event.ctrlKey);
     });
   }
 
@@ -35,8 +81,17 @@ class CwPalette extends HTMLElement {
     } else if (event.key === 'Enter') {
       event.preventDefault();
       const option = this.options[this.at];
-      if (option) location.assign(option.dataset.href);
+      if (option) this.take(option, event.metaKey || event.ctrlKey);
     }
+  }
+
+  take(option, apart) {
+    if (option.getAttribute('aria-disabled') === 'true') { announce($('small', option)?.textContent ?? ''); return; }
+    if (option.dataset.run) {
+      this.closest('dialog').close();
+      document.dispatchEvent(new CustomEvent('cw:do', { detail: option.dataset.run, bubbles: true }));
+    } else if (apart) window.open(option.dataset.href, '_blank', 'noopener');
+    else location.assign(option.dataset.href);
   }
 
   pick(scope) {
@@ -53,14 +108,22 @@ class CwPalette extends HTMLElement {
   async ask() {
     const asked = `${this.dataset.src}?${new URLSearchParams({ q: this.field.value, scope: this.scope })}`;
     this.asked = asked;
+    const waiting = setTimeout(() => { if (this.asked === asked) this.list.replaceChildren(said('Searching…')); }, SLOW_MS);
     try {
       const response = await fetch(asked, { headers: { 'HX-Request': 'true' } });
       const html = await response.text();
       if (this.asked !== asked) return; // a later question is on its way
-      this.list.innerHTML = html;
+      if (response.ok) {
+        this.list.innerHTML = html;
+        if (!this.field.value && this.scope === 'all') this.list.prepend(...recentRows());
+      } else {
+        const why = new DOMParser().parseFromString(html, 'text/html').querySelector('p')?.textContent;
+        this.list.replaceChildren(said(why ?? `The server refused this (${response.status}).`));
+      }
     } catch {
-      this.list.innerHTML = '<li class="pal-none" role="presentation">The server did not answer. Type again to retry.</li>';
-    }
+      if (this.asked === asked) this.list.replaceChildren(said('The server did not answer. Type again to retry.'));
+    } finally { clearTimeout(waiting); }
+    if (this.asked !== asked) return;
     this.at = 0;
     this.mark();
   }
@@ -85,3 +148,4 @@ export function open(text = '') {
 }
 
 $('#palette')?.addEventListener('click', (event) => { if (event.target.id === 'palette') event.target.close(); });
+remember();

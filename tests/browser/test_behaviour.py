@@ -409,7 +409,7 @@ def test_the_theme_survives_a_reload(site: Site) -> None:
 
 
 def test_colours_change_at_once_when_the_theme_does(site: Site) -> None:
-    page = site.open("/settings")
+    page = site.open("/settings/you")
     running = """() => {
       const dark = document.querySelector('input[name=theme][value=dark]');
       dark.checked = true; dark.dispatchEvent(new Event('change'));

@@ -38,7 +38,8 @@ def paths(site: Site) -> list[str]:
     return [
         "/", "/inbox", "/agents", "/agents/seats/agent-swe", "/agents/seats/ana", "/live",
         f"/live/turns/{stage.running.id}", f"/live/turns/{stage.ended.id}", "/work", "/work/ENG",
-        "/work/projects", f"/work/{stage.asked.key}", "/work/new", "/settings", "/kit", "/account",
+        "/work/projects", f"/work/{stage.asked.key}", "/work/new", "/settings/you",
+        "/settings/general", "/kit", "/account",
     ]  # fmt: skip
 
 

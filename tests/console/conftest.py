@@ -29,23 +29,27 @@ HEALTH = {"state": "ok", "title": "Serving", "detail": "2 workers, config 42", "
 def stand_in(patch: pytest.MonkeyPatch) -> None:
     """Puts the sample company behind every query that a page asks."""
     from agents.live import pages as agent_queries
+    from agents.views import home as agent_home
+    from agents.views import live as agent_live
     from agents.views import pages as agent_pages
     from agents.views import panels as agent_panels
     from orgs import epochs
     from orgs.views import inbox, panels
     from tracker.queries import pages as work_queries
+    from tracker.queries import tallies
+    from tracker.views import home as work_home
     from tracker.views import pages as work_pages
 
     company = registries.Company("Fernhill", ZoneInfo("UTC"))
     patch.setattr(frame_module.Frame, "company", company)
     patch.setattr(frame_module.Frame, "health", HEALTH | {"activity": "ok"})
     document = SimpleNamespace(
-        name="Fernhill", mission="", timezone="UTC",
+        name="Fernhill", mission="", timezone="UTC", token_budget=None,
         providers=SimpleNamespace(llm={}),
     )  # fmt: skip
     snapshot = SimpleNamespace(chart=samples.chart(), epoch=42, document=document)
     patch.setattr(epochs, "active", lambda: snapshot)
-    for module in (agent_pages, agent_panels):
+    for module in (agent_live, agent_pages, agent_panels, agent_home):
         patch.setattr(module, "seat_rows", samples.seat_rows)
     running = [samples.turn_row("kofi", "Invoice totals drift by a cent on credit notes")]
     answers: dict[str, Any] = {
@@ -54,6 +58,7 @@ def stand_in(patch: pytest.MonkeyPatch) -> None:
         "recent_turns": lambda actor, **asked: {
             "turns": samples.ended_rows(), "next": "", "total": 4,
         },
+        "recent_phases": lambda actor, **asked: {"phases": [], "next_cursor": None},
         "turn_detail": samples.turn_detail,
         "seat_detail": samples.seat_detail,
         "turn_hours": samples.turn_hours,
@@ -67,6 +72,12 @@ def stand_in(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(work_queries, "find_items", lambda actor, q, limit=8: samples.board_items()[:2])
     patch.setattr(work_queries, "PRIORITIES", samples.PRIORITIES)
     patch.setattr(work_pages, "company_zone", lambda: ZoneInfo("UTC"))
+    patch.setattr(agent_panels, "health_card", lambda actor: HEALTH)
+    patch.setattr(agent_home, "used", samples.used)
+    patch.setattr(agent_home, "week", samples.week)
+    patch.setattr(tallies, "in_progress", lambda: (3, 1))
+    patch.setattr(tallies, "finished_by_day", lambda first, last, zone: {last: 2})
+    patch.setattr(work_home, "company_zone", lambda: ZoneInfo("UTC"))
     for module in (inbox, panels):
         patch.setattr(module, "inbox_page", samples.inbox_page)
     patch.setattr(panels, "badge", lambda actor: 3)

@@ -445,3 +445,22 @@ def turn_hours(actor: Any = None) -> list[dict[str, Any]]:
         }
         for count in counts
     ]
+
+
+def used(days: int) -> dict[str, Any]:
+    """Returns what a range used, by unit."""
+    units = (("eng", "Engineering", 12_000_000, 0.75), ("gro", "Growth", 4_000_000, 0.25))
+    return {
+        "total": {"tokens": 16_000_000, "unknown_calls": 1},
+        "by_unit": [
+            {"key": key, "label": name, "tokens": tokens, "share": share}
+            for key, name, tokens, share in units
+        ],
+    }
+
+
+def week() -> dict[str, Any]:
+    """Returns the company's week."""
+    return {
+        "used": 37_200_000, "limit": 40_000_000, "share": 0.93, "state": "near", "kind": "week",
+    }  # fmt: skip

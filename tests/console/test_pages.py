@@ -18,7 +18,8 @@ from tests.console.conftest import ANA, Draw, open_page
 TURN = f"/live/turns/{samples.TURN_ID}"
 PAGES = (
     "/", "/inbox", "/agents", "/agents/seats/kofi", "/live", TURN, "/work", "/work/ENG",
-    "/work?shape=board", "/work/projects", "/work/ENG-142", "/work/new", "/settings", "/kit",
+    "/work?shape=board", "/work/projects", "/work/ENG-142", "/work/new",
+    "/settings/you", "/settings/general", "/kit",
 )  # fmt: skip
 _NOISE = re.compile(
     r'name="(?:csrfmiddlewaretoken|op_id)" value="[^"]*"|data-secs="\d+"|>\d+:\d\d<|\s+'
@@ -88,7 +89,7 @@ def test_a_stranger_is_sent_to_sign_in_and_back(draw: Draw) -> None:
 
 
 def test_the_sidebar_marks_where_the_reader_is(draw: Draw) -> None:
-    html = draw("/agents/seats/kofi").content.decode()
+    html = draw("/agents/seats/kofi").content.decode().split("<main")[0]
     assert re.findall(r'href="([^"]+)" aria-current="page"', html) == ["/agents"]
     html = draw("/").content.decode()
     assert re.findall(r'href="([^"]+)" aria-current="page"', html) == ["/"]

@@ -6,6 +6,7 @@ the action lists, and writes its query counts with `CREWLET_BANK_QUERIES=1 pytes
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -17,17 +18,18 @@ from django.db import connection
 from agents.models.mail import DeadLetter, Delivery
 from agents.models.seats import HoldReason
 from agents.seats import holds
+from crewlet.files import store
 from crewlet.kernel import clock
 from crewlet.kernel.actors import engine_actor
 from crewlet.kernel.ids import new_id
-from orgs.models.company import ConfigRevision
+from orgs.models.company import Company, ConfigRevision
 from orgs.models.people import Person, SessionRecord
 from orgs.notices import notify
 from orgs.revisions import apply_document
 from tests.agents.play import a_letter, a_node, an_open_turn, post_now
 from tests.contract.world import KIM, World
 from tests.support.people import encoded_password
-from tests.tracker.company import COMPANY, create
+from tests.tracker.company import COMPANY, act, create
 
 Arguments = dict[str, Any]
 Arrange = Callable[[World], Arguments]
@@ -94,6 +96,22 @@ def _a_token(world: World) -> Arguments:
     return {"label": "robot"}
 
 
+def an_item_ref(world: World) -> Arguments:
+    """An item of the person, by its reference."""
+    return {"ref": f"item:{create(world.agent('agent-cto')).key}"}
+
+
+def _no_company(world: World) -> Arguments:
+    """The store as it was before the first company: nobody holds a seat, nothing runs."""
+    Person.objects.update(seat=None)
+    Company.objects.update(active_revision=None)
+    with connection.cursor() as cursor:
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+        cursor.execute("TRUNCATE orgs_activation")
+        cursor.execute("SET CONSTRAINTS ALL DEFERRED")
+    return {"name": "Harbour Bakery", "template": "new", "thinking": "rehearsal"}
+
+
 def _a_notice(world: World) -> Arguments:
     notice = notify(
         world.seat("ana"), "mention", reason="mention", title="Kim mentions you", body="Look.",
@@ -154,6 +172,26 @@ def an_item(**more: Any) -> Arrange:
         return {"item": item.key, **more}
 
     return arrange
+
+
+def a_file(world: World) -> Arguments:
+    """A file of the Engineering project, by its path."""
+    act(world.agent("agent-cto"), "write_project_file", project="ENG", path="a.md", content="A")
+    return {"project": "ENG", "path": "a.md"}
+
+
+def an_upload(world: World) -> Arguments:
+    """Bytes that wait to be attached to an item."""
+    stored = store.put(io.BytesIO(b"lamp"))
+    sent = {"name": "a.txt", "sha256": stored.sha256, "upload": store.ticket(stored)}
+    return an_item(**sent)(world)
+
+
+def an_attachment(world: World) -> Arguments:
+    """A file on an item."""
+    args = an_upload(world)
+    attached = act(engine_actor("tests"), "attach_file", **args)
+    return {"item": args["item"], "attachment": attached.data["id"]}
 
 
 def _two_items(world: World) -> Arguments:
@@ -370,4 +408,83 @@ EXAMPLES: dict[str, Example] = {
         other={"open_only": False},
     ),
     "my_work": Example(just(), bad=("whose", "omar")),
+    # -- preferences and the first run -------------------------------------------------------------
+    "star": Example(
+        an_item_ref,
+        bad=("ref", "no colon"),
+        other={"ref": "person:kim.cho"},
+        missing={"ref": "item:ENG-9"},
+    ),
+    "unstar": Example(just(ref="item:ENG-1"), bad=("ref", "no colon"), other={"ref": "item:A-2"}),
+    "set_preferences": Example(
+        just(theme="dark", timezone="Asia/Tokyo", single_keys=False),
+        bad=("theme", "sepia"),
+        other={"theme": "light"},
+    ),
+    "create_company": Example(
+        _no_company,
+        bad=("template", "giant"),
+        other={"name": "Another"},
+    ),
+    # -- parts of the company document -------------------------------------------------------------
+    "patch_company": Example(
+        just(patch={"mission": "Lamps for all"}, summary="A wider aim"),
+        bad=("base", "the-last-one"),
+        other={"summary": "Say it again"},
+        missing={"base": str(NO_ID)},
+    ),
+    "put_company_part": Example(
+        just(
+            kind="llm-providers",
+            address="spare",
+            part={"type": "rehearsal"},
+            create=True,
+            summary="A spare model",
+        ),
+        bad=("kind", "people"),
+        other={"summary": "Say it again"},
+        missing={"base": str(NO_ID)},
+    ),
+    "reload_company": Example(
+        just(summary="New keys"),
+        bad=("summary", "x" * 501),
+        other={"summary": "Newer keys"},
+    ),
+    # -- models ------------------------------------------------------------------------------------
+    "test_provider": Example(
+        just(provider="play"),
+        bad=("provider", "x" * 65),
+        other={"provider": "plai"},
+        missing={"provider": "plai"},
+    ),
+    # files and search
+    "list_project_files": Example(
+        just(project="ENG"), bad=("limit", 0), missing={"project": "NOPE"}, missing_code="invalid"
+    ),
+    "read_project_file": Example(a_file, bad=("max_bytes", 1), missing={"path": "none.md"}),
+    "write_project_file": Example(
+        just(project="ENG", path="notes.md", content="one"),
+        bad=("path", "../up"),
+        other={"content": "two"},
+        missing={"project": "NOPE"},
+        missing_code="invalid",
+    ),
+    "remove_project_file": Example(
+        a_file, bad=("path", "a//b"), other={"path": "b.md"}, missing={"path": "none.md"}
+    ),
+    "attach_file": Example(
+        an_upload,
+        bad=("sha256", "short"),
+        other={"name": "other.txt"},
+        missing={"item": "ENG-9"},
+    ),
+    "remove_attachment": Example(
+        an_attachment,
+        bad=("attachment", ""),
+        other={"attachment": str(NO_ID)},
+        missing={"attachment": str(NO_ID)},
+    ),
+    "search_work_items": Example(
+        lambda world: an_item()(world) and {"q": "lamp"}, bad=("limit", 0), other={"q": "other"}
+    ),
 }

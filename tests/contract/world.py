@@ -60,7 +60,8 @@ class World:
 
     def ready(self) -> None:
         """Warms what a process remembers, so that counting queries sees the call alone."""
-        epochs.active()
+        if epochs.current() is not None:
+            epochs.active()
         drain.is_draining()
 
 

@@ -19,6 +19,7 @@ from orgs.document.schema import schema
 from orgs.document.source import read
 from orgs.models.company import ConfigRevision
 from tests.orgs.companies import TWO_TEAMS, company, without
+from tests.orgs.document.full import FULL
 from tests.orgs.document.test_validation import TEN_FAULTS
 
 COMMITS = pytest.mark.django_db(transaction=True)
@@ -162,3 +163,34 @@ def test_without_a_company_export_says_what_to_do() -> None:
     code, _, err = run("export")
     assert code == 2
     assert "company import" in err
+
+
+@COMMITS
+def test_an_exported_company_comes_back_without_a_difference(tmp_path: Path) -> None:
+    """ORG-36, ORG-37: export and import again; also masked, the values behind stay."""
+    first = tmp_path / "full.yaml"
+    first.write_text(FULL.replace('"${H}"', "literal-header"), encoding="utf-8")
+    answer("import", str(first))
+    for words in ([], ["--redact"]):
+        out = tmp_path / "out.yaml"
+        answer("export", "-o", str(out), *words)
+        assert ("literal-header" in out.read_text(encoding="utf-8")) is not bool(words)
+        again = answer("import", str(out), "--summary", "Again")
+        assert answer("diff", again["revision_id"])["differences"] == []
+    assert "literal-header" in answer("export")["text"]
+
+
+@COMMITS
+def test_revert_reload_and_references_at_a_terminal(tmp_path: Path, file: Path) -> None:
+    """ORG-41, ORG-135."""
+    first = answer("import", str(file))
+    file.write_text(TWO_TEAMS.replace("Bread by six", "${WHEN} bread"), encoding="utf-8")
+    second = answer("import", str(file))
+    assert answer("references")["references"] == [{"name": "WHEN", "paths": ["mission"]}]
+    assert "WHEN: mission" in run("references")[1]
+    again = answer("reload", "--summary", "New values")
+    assert again["revision_id"] == second["revision_id"]
+    assert again["epoch"] > second["epoch"]
+    back = answer("revert", first["revision_id"], "--summary", "Back")
+    assert back["revision_id"] not in (first["revision_id"], second["revision_id"])
+    assert answer("export")["document"]["mission"].startswith("Bread by six")

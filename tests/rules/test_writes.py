@@ -10,6 +10,7 @@ from tests.rules.source import Source, product, tell
 # Who may write rows besides an app's `actions`, and which rows. A new line here is a decision.
 WRITERS = {
     r"crewlet\.kernel\..*": "operations, audit, events, the drain mark",
+    r"crewlet\.search\.index": "the index of words, in the transaction of the text",
     r"crewlet\.ops\.embedded\..*": "creates the embedded database",
     r"orgs\.(revisions|projection|notices|inbox)(\..*)?": "the company as applied; notices",
     r"orgs\.people(\..*)?": "people, credentials, sessions",
@@ -18,6 +19,7 @@ WRITERS = {
     r"agents\.dispatch\..*": "claims, parks",
     r"agents\.turn\..*": "the journal and what its transactions carry",
     r"agents\.budgets\..*": "windows and charge rows",
+    r"agents\.llm\.(cooling|trials)": "cooling keys; what came of a test of a provider",
     r"agents\.memory\..*": "diary",
     r".*\.receivers(\..*)?": "rows of a reaction inside the writer's transaction",
     r".*\.admin(\..*)?": "the operator's admin, through actions where there is one",

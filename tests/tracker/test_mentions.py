@@ -38,9 +38,13 @@ ROSTER = Roster.of(
         ("@Builder and @Chief Engineer: done", ["ann", "agent-cto"]),
         ("@David [TF] hello", ["tf"]),
         ("(@mei/@agent-swe)", ["mei"]),
+        ("\uff08@agent-swe\uff09", ["agent-swe"]),
+        ("@agent-swe.", ["agent-swe"]),
+        ("[David [TF] @agent-swe](x)", ["agent-swe"]),
     ],
 )
 def test_a_handle_or_a_name_that_one_seat_bears_is_a_mention(text: str, handles: list[str]) -> None:
+    """K05."""
     found = find(text, ROSTER)
     assert list(found.handles) == handles
 
@@ -67,6 +71,7 @@ def test_a_handle_or_a_name_that_one_seat_bears_is_a_mention(text: str, handles:
     ],
 )
 def test_code_addresses_and_escapes_call_nobody(text: str) -> None:
+    """K05."""
     found = find(text, ROSTER)
     assert found.handles == ()
     assert found.unknown == ()
@@ -82,6 +87,7 @@ def test_code_addresses_and_escapes_call_nobody(text: str) -> None:
     ],
 )
 def test_an_unknown_mention_is_given_back_as_it_was_written(text: str, written: str) -> None:
+    """K05."""
     found = find(text, ROSTER)
     assert found.handles == ()
     assert [miss.written for miss in found.unknown] == [written]

@@ -60,7 +60,7 @@ def results(outcomes: list[Any]) -> list[Any]:
 
 
 def test_fifty_parallel_creates_get_fifty_keys_and_a_gapless_history(crew: Cast) -> None:
-    """TRK-2, TRK-43."""
+    """TRK-2, TRK-43, I01."""
 
     def file(n: int) -> Callable[[], str]:
         return lambda: create(crew.ana, f"Item {n}", project="ENG").key

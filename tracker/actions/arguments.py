@@ -199,8 +199,24 @@ class ListWorkItems(WorkArgs):
     priority: Word = Field(default="", description="none, low, normal, high, urgent.")
     parent: Word = Field(default="", description="Key of an item: lists its parts.")
     reporter: Word = Field(default="", description="Handle of who filed it, or 'me'.")
+    preset: Word = Field(
+        default="",
+        description="my_queue (yours, or unclaimed in your project), triage (nobody's) or overdue.",
+    )
+    due: Word = Field(
+        default="", description="today, +3d, lt:2026-03-31, range:a..b, overdue, next7, null …"
+    )
+    updated: Word = Field(default="", description="When it last changed; as due.")
+    label: Word = Field(default="", description="Tags: any:a,b all:a,b none:a,b.")
+    filters: dict[str, Word] = Field(
+        default_factory=dict,
+        description='More keys of the query, such as {"has_open_asks": "true"}; an unknown one '
+        "is refused with those there are.",
+    )
     sort: Word = Field(
-        default="", description="rank, updated, created, due or priority; - turns it round."
+        default="",
+        description="rank, updated, created, due, finished, priority, status_entered, title or "
+        "tokens; - turns it round.",
     )
     cursor: Markdown = ""
     limit: Annotated[int, Field(ge=1, le=200)] = 50

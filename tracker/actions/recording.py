@@ -11,8 +11,9 @@ from django.db import connection
 
 from crewlet.kernel import clock, live
 from crewlet.kernel.actors import Actor
-from crewlet.kernel.events import EventType, publish
+from crewlet.kernel.events import EventType, announce, publish
 from crewlet.kernel.ids import new_id
+from tracker.events import TextsChanged
 from tracker.models.comments import Comment
 from tracker.models.history import Change
 from tracker.models.items import WorkItem
@@ -21,6 +22,8 @@ from tracker.roster import kind_of
 from tracker.wakes import ChangeKind
 
 EXCERPT = 300
+_TEXT_KINDS = frozenset({"created", "comment", "removed", "restored"})
+_TEXT_FIELDS = frozenset({"title", "body"})
 
 
 @dataclass(slots=True)
@@ -58,6 +61,9 @@ class Writing:
         """
         if not self.drafts:
             return
+        changed = {draft.item.pk for draft in self.drafts if draft.item and _has_text(draft)}
+        if changed:
+            announce(TextsChanged(tuple(sorted(changed))))
         last = _take_numbers(len(self.drafts))
         Change.objects.bulk_create(
             self._row(draft, last - len(self.drafts) + place)
@@ -84,6 +90,10 @@ class Writing:
             notified=draft.notified,
             at=self.now,
         )
+
+
+def _has_text(draft: Draft) -> bool:
+    return draft.kind in _TEXT_KINDS or not _TEXT_FIELDS.isdisjoint(draft.fields)
 
 
 _TAKE = """

@@ -35,12 +35,49 @@ class ItemShape(serializers.Serializer[Any]):
     finished_at = serializers.DateTimeField(allow_null=True)
 
 
+class NeighboursShape(serializers.Serializer[Any]):
+    """Where the item of `around` stands in the list, from 1."""
+
+    position = serializers.IntegerField()
+    previous = serializers.CharField(allow_null=True)
+    next = serializers.CharField(allow_null=True)
+
+
+class ColumnShape(serializers.Serializer[Any]):
+    """One column: the count of all its items and the first of them. An empty value is "none"."""
+
+    value = serializers.CharField(allow_blank=True)
+    label = serializers.CharField()  # type: ignore[assignment]  # a name of the contract
+    total = serializers.IntegerField()
+    next_cursor = serializers.CharField(
+        allow_null=True, help_text="goes on with group= and the same sort"
+    )
+    items = ItemShape(many=True)
+
+
+class LaneShape(serializers.Serializer[Any]):
+    """One swimlane across the columns."""
+
+    value = serializers.CharField(allow_blank=True)
+    label = serializers.CharField()  # type: ignore[assignment]  # a name of the contract
+    groups = ColumnShape(many=True)
+
+
 class ItemListShape(serializers.Serializer[Any]):
-    """One page of items. `total` counts the whole set, up to 10,000."""
+    """One page of items, or columns with `group_by`. `total` counts the whole set, up to 10,000."""
 
     items = ItemShape(many=True)
     next_cursor = serializers.CharField(allow_null=True)
     total = serializers.IntegerField()
+    totals = serializers.DictField(
+        child=serializers.FloatField(), required=False, help_text="figures that totals= asked for"
+    )
+    around = NeighboursShape(required=False)
+    groups = ColumnShape(many=True, required=False)
+    overlap = serializers.BooleanField(
+        required=False, help_text="an item may stand in several columns"
+    )
+    lanes = LaneShape(many=True, required=False)
 
 
 class CommentShape(serializers.Serializer[Any]):

@@ -18,11 +18,13 @@ from orgs import epochs
 from tracker import wording
 from tracker.actions.arguments import CommentOnWorkItem, CreateWorkItem, UpdateWorkItem
 from tracker.api import shapes
+from tracker.api.parameters import FILTER_WORDS
 from tracker.dates import shown
-from tracker.filters import KEYS, parse_filters
+from tracker.filters import KEYS, Sort, parse_filters
 from tracker.models.items import WorkItem
 from tracker.queries import asks as ask_queries
 from tracker.queries import pages
+from tracker.queries.conditions import Asker
 from tracker.queries.detail import (
     changes_of,
     children_of,
@@ -31,27 +33,16 @@ from tracker.queries.detail import (
     watchers_of,
     whole_item,
 )
-from tracker.queries.items import page
+from tracker.queries.groups import Column
+from tracker.queries.listing import Listing, listing
 from tracker.queries.mine import my_work
 from tracker.queries.rows import item_row
 
 _ERRORS: dict[Any, Any] = {"4XX": OpenApiResponse(ErrorAnswer)}
 _KEY = OpenApiParameter("Idempotency-Key", OpenApiTypes.STR, OpenApiParameter.HEADER, required=True)
 _IF_MATCH = OpenApiParameter("If-Match", OpenApiTypes.STR, OpenApiParameter.HEADER)
-_FILTER_WORDS = {
-    "status": "statuses, separated by commas; a leading ! excludes",
-    "assignee": "handles, me or none; a leading ! excludes",
-    "reporter": "handles or me",
-    "project": "project keys",
-    "container": "workspace, project:KEY or unit:KEY",
-    "parent": "key of an item, or none",
-    "q": "a piece of the title, or the beginning of a key",
-    "open_only": "true leaves out what is done or cancelled",
-    "sort": "rank, updated, created, due or priority; - turns it round",
-    "limit": "1 to 200, 50 without it",
-}
 _FILTERS = [
-    OpenApiParameter(key, OpenApiTypes.STR, description=_FILTER_WORDS.get(key, "")) for key in KEYS
+    OpenApiParameter(key, OpenApiTypes.STR, description=FILTER_WORDS.get(key, "")) for key in KEYS
 ]
 
 
@@ -80,6 +71,43 @@ def _shapes(found: Iterable[WorkItem]) -> list[dict[str, Any]]:
     return answers
 
 
+def _listed(found: Listing, sort: Sort) -> dict[str, Any]:
+    answer: dict[str, Any] = {
+        "items": _shapes(found.page.rows),
+        "next_cursor": found.page.next_cursor or None,
+        "total": found.page.total,
+    }
+    if found.totals:
+        answer["totals"] = found.totals
+    if found.around is not None:
+        place = found.around
+        answer["around"] = {
+            "position": place.position,
+            "previous": place.previous or None,
+            "next": place.next or None,
+        }
+    if found.groups is not None:
+        answer["groups"] = [_column(column, sort) for column in found.groups.columns]
+        answer["overlap"] = found.groups.overlap
+        if found.groups.lanes:
+            answer["lanes"] = [
+                {"value": lane.value, "label": lane.label,
+                 "groups": [_column(column, sort) for column in lane.columns]}
+                for lane in found.groups.lanes
+            ]  # fmt: skip
+    return answer
+
+
+def _column(column: Column, sort: Sort) -> dict[str, Any]:
+    return {
+        "value": column.value,
+        "label": column.label,
+        "total": column.total,
+        "next_cursor": column.next_cursor(sort) or None,
+        "items": _shapes(column.rows),
+    }
+
+
 class WorkView(ReadView):
     """Work items."""
 
@@ -92,14 +120,9 @@ class WorkView(ReadView):
         """Lists items. An unknown filter or value is refused by name."""
         given = {key: ",".join(request.query_params.getlist(key)) for key in request.query_params}
         given.pop("format", None)
-        loaded = page(parse_filters(given), epochs.active(), actor_of(request))
-        return Response(
-            {
-                "items": _shapes(loaded.rows),
-                "next_cursor": loaded.next_cursor or None,
-                "total": loaded.total,
-            }
-        )
+        asker = Asker.now(actor_of(request), epochs.active())
+        filters = parse_filters(given)
+        return Response(_listed(listing(filters, asker), filters.sort))
 
     @extend_schema(
         tags=["work"],

@@ -2,4 +2,4 @@
 
 from __future__ import annotations
 
-from tracker.models import comments, history, items, projects, spend  # noqa: F401
+from tracker.models import comments, files, history, items, projects, spend  # noqa: F401

@@ -4,19 +4,36 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from functools import reduce
-from operator import or_
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import Case, Count, F, IntegerField, OrderBy, Q, QuerySet, Value, When
+from django.db.models import (
+    Aggregate,
+    Avg,
+    Case,
+    Count,
+    F,
+    FloatField,
+    IntegerField,
+    Max,
+    Min,
+    OrderBy,
+    Q,
+    QuerySet,
+    Sum,
+    Value,
+    When,
+)
 
 from crewlet.kernel.actors import Actor
-from tracker.filters import Choice, Filters, Sort, write_cursor
+from crewlet.kernel.errors import Invalid, NotFound
+from tracker.filters import Filters, Sort, write_cursor
 from tracker.models.items import WorkItem
 from tracker.models.projects import Project
+from tracker.queries.conditions import Asker, condition
+from tracker.queries.lookup import as_id
 from tracker.queries.rows import items
-from tracker.roster import NOBODY, handle_for
-from tracker.statuses import OPEN_GROUPS, PRIORITY_WEIGHT
+from tracker.query_values import Total
+from tracker.statuses import PRIORITY_WEIGHT, Priority
 
 if TYPE_CHECKING:
     from orgs.epochs import Snapshot
@@ -33,76 +50,98 @@ class Page:
     total: int
 
 
-_COLUMNS = {"rank": "rank", "updated": "updated_at", "created": "created_at", "due": "due_at"}
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """Where an item stands in a list: its place from 1, and the keys right before and after it."""
+
+    position: int
+    previous: str
+    next: str
 
 
-def filtered(filters: Filters, snapshot: Snapshot, actor: Actor) -> QuerySet[WorkItem]:
+_COLUMNS = {
+    "rank": "rank", "updated": "updated_at", "created": "created_at", "due": "due_at",
+    "finished": "finished_at", "status_entered": "status_entered_at", "title": "title",
+    "priority": "weight", "tokens": "tokens",
+}  # fmt: skip
+_WITH_EMPTY = frozenset({"due_at", "finished_at"})
+
+
+def filtered(filters: Filters, asker: Asker) -> QuerySet[WorkItem]:
     """Returns the items that a query means, unordered; raises `Invalid` for a name nobody has."""
-    found = WorkItem.objects.all()
-    for column, choice in (
-        ("status", filters.status), ("group", filters.status_group), ("priority", filters.priority),
-    ):  # fmt: skip
-        if choice is not None:
-            found = _chosen(found, Q(**{f"{column}__in": choice.values}), choice)
-    if filters.open_only:
-        found = found.filter(group__in=[group.value for group in OPEN_GROUPS])
-    for column, choice in (("assignee", filters.assignee), ("reporter", filters.reporter)):
-        if choice is not None:
-            found = _chosen(found, _people(column, choice, snapshot, actor), choice)
-    if filters.project is not None:
-        keys = [key.upper() for key in filters.project.values]
-        found = _chosen(found, Q(project__key__in=keys), filters.project)
-    if filters.unit:
-        found = found.filter(project__unit_key__iexact=filters.unit)
-    if filters.parent:
-        found = _children(found, filters.parent)
-    if filters.q:
-        found = found.filter(Q(title__icontains=filters.q) | Q(key__istartswith=filters.q))
-    return found
-
-
-def _chosen(found: QuerySet[WorkItem], test: Q, choice: Choice) -> QuerySet[WorkItem]:
-    return found.exclude(test) if choice.negated else found.filter(test)
-
-
-def _people(column: str, choice: Choice, snapshot: Snapshot, actor: Actor) -> Q:
-    tests = []
-    for word in choice.values:
-        if word.casefold() in NOBODY:
-            tests.append(Q(**{f"{column}": None}))
-        elif word.casefold() == "me" and actor.seat_id is None:
-            tests.append(Q(reporter_person=actor.person_id) if column == "reporter" else Q(pk=None))
-        else:
-            handle = handle_for(word, snapshot, actor, field=column)
-            tests.append(Q(**{f"{column}_id": snapshot.seat_ids[handle]}))
-    return reduce(or_, tests)
-
-
-def _children(found: QuerySet[WorkItem], word: str) -> QuerySet[WorkItem]:
-    if word.casefold() in NOBODY:
-        return found.filter(parent=None)
-    return found.filter(parent__keys__key=word)
+    return WorkItem.objects.filter(condition(filters, asker))
 
 
 def page(filters: Filters, snapshot: Snapshot, actor: Actor) -> Page:
     """Returns one page of a query: three statements, whatever it holds."""
-    found = filtered(filters, snapshot, actor)
+    return page_of(filters, filtered(filters, Asker.now(actor, snapshot)))
+
+
+def page_of(filters: Filters, found: QuerySet[WorkItem]) -> Page:
+    """Returns one page of a set of items in the order of a query."""
     total = found.order_by()[:COUNT_MOST].count()
     ordered = items().filter(pk__in=found.values("pk"))
-    ordered = _after(ordered, filters).order_by(*_order(filters.sort))
+    ordered = _after(_measured(ordered), filters).order_by(*_order(filters.sort))
     rows = list(ordered[: filters.limit + 1])
     more = len(rows) > filters.limit
     rows = rows[: filters.limit]
-    return Page(rows, _cursor_behind(rows[-1], filters.sort) if more else "", total)
+    return Page(rows, cursor_behind(rows[-1], filters.sort) if more else "", total)
 
 
-def _weighed(found: QuerySet[WorkItem]) -> QuerySet[WorkItem]:
+def ordered_by(found: QuerySet[WorkItem], sort: Sort) -> QuerySet[WorkItem]:
+    """Returns a set of items in an order; empty values last both ways, then by id."""
+    return _measured(found).order_by(*_order(sort))
+
+
+def neighbours(filters: Filters, asker: Asker) -> Neighbours:
+    """Returns where the item of `around` stands; raises `NotFound` when it is not in the list."""
+    found = ordered_by(filtered(filters, asker), filters.sort)
+    keys = list(found.values_list("key", flat=True)[:COUNT_MOST])
+    if filters.around not in keys:
+        raise NotFound(f"around: {filters.around} is not in this list.", field="around")
+    at = keys.index(filters.around)
+    last = at + 1 == len(keys)
+    return Neighbours(at + 1, keys[at - 1] if at else "", "" if last else keys[at + 1])
+
+
+class _Percentile(Aggregate):
+    """The value below which a share of the set lies."""
+
+    function = "PERCENTILE_CONT"
+    template = "PERCENTILE_CONT(%(share)s) WITHIN GROUP (ORDER BY %(expressions)s)"
+    output_field = FloatField()
+
+
+def totals(filters: Filters, asker: Asker) -> dict[str, float]:
+    """Returns the asked figures over the whole set; none of an empty one. One statement."""
+    found = _measured(filtered(filters, asker)).order_by()
+    figures = found.aggregate(**{f"t{n}": _figure(total) for n, total in enumerate(filters.totals)})
+    return {
+        str(total): round(float(value), 2)
+        for n, total in enumerate(filters.totals)
+        if (value := figures[f"t{n}"]) is not None and (total.kind != "count" or value)
+    }
+
+
+def _figure(total: Total) -> Aggregate:
+    plain: dict[str, type[Aggregate]] = {
+        "sum": Sum, "avg": Avg, "min": Min, "max": Max, "count": Count,
+    }  # fmt: skip
+    if total.kind in plain:
+        return plain[total.kind](total.column)
+    return _Percentile(total.column, share="0.9" if total.kind == "p90" else "0.5")
+
+
+def _measured(found: QuerySet[WorkItem]) -> QuerySet[WorkItem]:
     whens = [When(priority=name.value, then=Value(w)) for name, w in PRIORITY_WEIGHT.items()]
-    return found.annotate(weight=Case(*whens, default=Value(0), output_field=IntegerField()))
+    return found.annotate(
+        weight=Case(*whens, default=Value(0), output_field=IntegerField()),
+        tokens=F("tokens_in") + F("tokens_out"),
+    )
 
 
 def _column(sort: Sort) -> str:
-    return _COLUMNS.get(sort.name, "weight")
+    return _COLUMNS[sort.name]
 
 
 def _order(sort: Sort) -> tuple[OrderBy | str, ...]:
@@ -113,23 +152,44 @@ def _order(sort: Sort) -> tuple[OrderBy | str, ...]:
 
 def _after(found: QuerySet[WorkItem], filters: Filters) -> QuerySet[WorkItem]:
     """Keeps what comes behind a cursor: rows of equal value by id, empty values last both ways."""
-    found = _weighed(found)
     if filters.cursor is None:
         return found
-    _, value, item_id = filters.cursor
+    _, value, word = filters.cursor
+    item_id = as_id(word)
     column = _column(filters.sort)
-    if value is None:
+    edge = _edge(column, value)
+    if item_id is None:
+        raise Invalid("cursor is not one that this list gave; start without it.", field="cursor")
+    if edge is None:
         return found.filter(Q(**{f"{column}__isnull": True}), id__gt=item_id)
-    edge: Any = datetime.fromisoformat(value) if column.endswith("_at") else value
     beyond = "lt" if filters.sort.descending else "gt"
     test = Q(**{f"{column}__{beyond}": edge}) | Q(**{column: edge}, id__gt=item_id)
-    if column == "due_at":
-        test |= Q(due_at=None)
+    if column in _WITH_EMPTY:
+        test |= Q(**{f"{column}__isnull": True})
     return found.filter(test)
 
 
-def _cursor_behind(item: WorkItem, sort: Sort) -> str:
-    value = getattr(item, _column(sort))
+def _edge(column: str, value: Any) -> Any:
+    numeric = column in {"weight", "tokens"}
+    if value is None and column in _WITH_EMPTY:
+        return None
+    if isinstance(value, int) == numeric and value is not None:
+        try:
+            return datetime.fromisoformat(value) if column.endswith("_at") else value
+        except ValueError:
+            pass  # refused below, with every other foreign value
+    raise Invalid("cursor is not one that this list gave; start without it.", field="cursor")
+
+
+def cursor_behind(item: WorkItem, sort: Sort) -> str:
+    """Returns the cursor that goes on behind an item in an order."""
+    column = _column(sort)
+    if column == "weight":
+        value: Any = PRIORITY_WEIGHT[Priority(item.priority)]
+    elif column == "tokens":
+        value = item.tokens_in + item.tokens_out
+    else:
+        value = getattr(item, column)
     if isinstance(value, datetime):
         value = value.isoformat()
     return write_cursor(sort, value, str(item.pk))

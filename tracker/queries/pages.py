@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -20,6 +20,7 @@ from tracker.models.comments import Comment
 from tracker.models.items import WorkItem
 from tracker.queries import asks as ask_queries
 from tracker.queries import rows as shapes
+from tracker.queries.conditions import Asker
 from tracker.queries.detail import (
     SHOWN,
     activity,
@@ -30,7 +31,9 @@ from tracker.queries.detail import (
     watchers_of,
     whole_item,
 )
-from tracker.queries.items import filtered, find_by_words, page, project_rows
+from tracker.queries.groups import grouped
+from tracker.queries.items import filtered, find_by_words, project_rows
+from tracker.queries.listing import listing
 from tracker.queries.mine import my_work as my_sections
 from tracker.queries.rows import (
     Row,
@@ -116,27 +119,55 @@ def work_page(
     shape: str = "list",
     cursor: str = "",
     limit: int = 100,
+    query: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """Returns the work page: a list page or the lanes of a board, over the same filters."""
+    """Returns the work page: a list page, the lanes of a board or columns, over one query.
+
+    `query` holds every further key of the grammar.
+    """
     snapshot = epochs.active()
-    given = {"project": project, "status": status or [], "assignee": assignee, "q": q}
+    given: dict[str, Any] = {"status": status or [], "assignee": assignee, "q": q, **(query or {})}
+    if project:
+        given["project"] = project
     answer: dict[str, Any] = {
         "project": _project_of(actor, project),
         "items": [],
         "lanes": [],
+        "columns": [],
         "next": "",
         "statuses": STATUSES,
         "assignees": assignees(),
     }
-    if shape == "board":
-        found = filtered(parse_filters(given), snapshot, actor)
+    asker = Asker.now(actor, snapshot)
+    by = given.get("group_by", "")
+    if "group" not in given and (by if shape == "list" else by not in ("", "status")):
+        return answer | _in_columns(given, asker)
+    if shape == "board" and "group" not in given:
+        found = filtered(parse_filters(given), asker)
         lanes = _lanes(found, snapshot.timezone)
         return answer | {"lanes": lanes, "total": sum(lane["total"] for lane in lanes)}
-    filters = parse_filters(given | {"cursor": cursor, "limit": limit, "sort": "-updated"})
-    loaded = page(filters, snapshot, actor)
+    loaded = listing(parse_filters(given | {"cursor": cursor, "limit": limit}), asker).page
     return answer | {
         "items": rows_of(loaded.rows), "next": loaded.next_cursor, "total": loaded.total,
     }  # fmt: skip
+
+
+def _in_columns(given: Mapping[str, Any], asker: Asker) -> dict[str, Any]:
+    filters = parse_filters(given)
+    found = grouped(filters, asker)
+    loaded = {item.pk: item for column in found.columns for item in column.rows}
+    rows = {row["id"]: row for row in rows_of(loaded.values())}
+    columns = [
+        {
+            "id": column.value,
+            "title": column.label,
+            "total": column.total,
+            "items": [rows[str(item.pk)] for item in column.rows],
+            "next": column.next_cursor(filters.sort),
+        }
+        for column in found.columns
+    ]
+    return {"columns": columns, "total": found.total}
 
 
 def _project_of(actor: Actor, key: str) -> dict[str, Any] | None:

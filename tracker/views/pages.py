@@ -12,9 +12,11 @@ from crewlet.kernel import clock
 from crewlet.kernel.actors import Actor
 from orgs.inbox import company_zone, snooze_choices
 from tracker.queries import pages as queries
+from tracker.views.filters import chips, selects
 
 SHAPES = ("list", "board")
 FILTERS = ("status", "assignee", "q")
+PAGE_KEYS = ("cols", "cursor", "peek", "shape", "still")
 KINDS = ("all", "comments", "changes", "turns")
 _TURN_ENDS = {
     "turn skipped": "had nothing to do",
@@ -39,7 +41,8 @@ def work(request: HttpRequest, project: str = "") -> HttpResponse:
 def work_region(request: HttpRequest, project: str = "") -> HttpResponse:
     """Draws the list or the board alone, or the list's next page."""
     context = _work(request, project)
-    template = "tracker/_rows.html" if request.GET.get("cursor") else "tracker/_region.html"
+    more = "tracker/_cards.html" if context["shape"] == "board" else "tracker/_rows.html"
+    template = more if request.GET.get("cursor") else "tracker/_region.html"
     return draw(request, template, context)
 
 
@@ -97,6 +100,11 @@ def _work(request: HttpRequest, project: str) -> dict[str, Any]:
     shape = given.get("shape", "board" if project else "list")
     shape = shape if shape in SHAPES else "list"
     status = [value for value in given.getlist("status") if value]
+    more = {
+        name: ",".join(given.getlist(name))
+        for name in given
+        if name not in (*FILTERS, *PAGE_KEYS) and (given[name] or name == "group")
+    }
     found = queries.work_page(
         actor_of(request),
         project=project,
@@ -105,18 +113,26 @@ def _work(request: HttpRequest, project: str) -> dict[str, Any]:
         q=given.get("q", "").strip(),
         shape=shape,
         cursor=given.get("cursor", ""),
+        query=more,
     )
     groups = {row["id"]: row["group"] for row in found["statuses"]}
     for lane in found["lanes"]:
         lane["group"] = groups.get(lane["id"], "active")
     base = f"/work/{project}" if project else "/work"
     kept = [(name, value) for name in FILTERS for value in given.getlist(name) if value]
+    kept += list(more.items())
+    columns = found.get("columns", [])
+    for column in columns:
+        query = [*kept, ("group", column["id"]), ("cursor", column["next"])]
+        column["more_url"] = f"/ui{base}?{urlencode([('shape', shape), *query])}"
+    plain = shape == "list" and not given.get("cursor") and not columns
     return {
         **found,
+        "columns": columns,
         "shape": shape,
         "base": base,
         "region_url": f"/ui{base}?{urlencode([('shape', shape), *kept])}",
-        "chips": _chips(found, base, shape, kept),
+        "chips": chips(found, base, shape, kept),
         "shapes": [
             {"id": name, "url": f"{base}?{urlencode([('shape', name), *kept])}"} for name in SHAPES
         ],
@@ -125,32 +141,10 @@ def _work(request: HttpRequest, project: str) -> dict[str, Any]:
         "q": given.get("q", ""),
         "chosen_status": status[0] if status else "",
         "chosen_assignee": given.get("assignee", ""),
-        "bands": _bands(found) if shape == "list" and not given.get("cursor") else [],
+        "bands": _bands(found) if plain else [],
         "topic": f"project:{project}" if project else "work",
+        "selects": selects(more),
     }
-
-
-def _chips(
-    found: dict[str, Any], base: str, shape: str, kept: list[tuple[str, str]]
-) -> list[dict[str, str]]:
-    """Returns one chip per filter with the address that takes it off."""
-    names = {row["id"]: row["name"] for row in found["statuses"]}
-    people = {party["handle"]: party["name"] for party in found["assignees"]}
-    people |= {"me": "you", "none": "nobody"}
-    words = {"status": ("State", names), "assignee": ("Assignee", people), "q": ("Text", {})}
-    chips = []
-    for index, (name, value) in enumerate(kept):
-        label, values = words[name]
-        rest = [pair for at, pair in enumerate(kept) if at != index]
-        chips.append(
-            {
-                "label": label,
-                "verb": "contains" if name == "q" else "is",
-                "value": values.get(value, value),
-                "url": f"{base}?{urlencode([('shape', shape), *rest])}",
-            }
-        )
-    return chips
 
 
 def _bands(found: dict[str, Any]) -> list[dict[str, Any]]:

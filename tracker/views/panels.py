@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.http import QueryDict
+
 from crewlet.console.registries import (
     GROUPS,
     HOME_LINES,
@@ -20,18 +22,21 @@ from crewlet.console.words import said
 from crewlet.kernel.actors import Actor
 from crewlet.kernel.errors import CrewletError
 from tracker.queries import pages as queries
+from tracker.views.peeks import register_peeks
 
 LEAST_LETTERS = 2
 
 
 def register_panels() -> None:
     """Registers every panel of the tracker; `tracker.registrations` calls it."""
+    NAV.register("me", NavRow("My work", "list-checks", "/me", 25))
     NAV.register("work", NavRow("Work", "kanban", "/work", 30))
     GROUPS.register("projects", SidebarGroup("Projects", 10, project_rows))
     HOME_LINES.register("work", open_line)
     HOME_PANELS.register(
         "projects", HomePanel("tracker/_home_projects.html", project_panel, 30, "work", "side")
     )
+    register_peeks()
     PALETTE_SOURCES.register("items", PaletteSource("Items", 30, find, "#"))
 
 
@@ -50,7 +55,7 @@ def project_rows(actor: Actor) -> list[dict[str, Any]]:
     ]
 
 
-def project_panel(actor: Actor) -> dict[str, Any]:
+def project_panel(actor: Actor, query: QueryDict) -> dict[str, Any]:
     """Returns the projects with how far their items are."""
     rows = []
     for row in queries.projects(actor):

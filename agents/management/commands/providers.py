@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import os
-import re
 from typing import Any
 
 from django.core.management.base import CommandParser
 
-from agents.llm import chain, nearby
-from agents.llm.base import NoProvider, ProviderError, Request, UserMessage
+from agents.llm import chain, nearby, standing, trials
+from agents.llm.base import NoProvider, ProviderError
 from crewlet.doors.cli import NounCommand, Verb, act
-from crewlet.kernel import clock
 from crewlet.kernel.errors import Invalid, NotFound, Unavailable
 from orgs import epochs
 from orgs.document.providers import ProviderType
+from orgs.epochs import active_revision
 from orgs.queries import company
-from orgs.revisions import active_revision
-
-_VARIABLE = re.compile(r"\$\{([A-Za-z_]\w*)\}")
 
 
 class Command(NounCommand):
@@ -29,7 +24,7 @@ class Command(NounCommand):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.verbs = {
-            "list": Verb("List the company's models and whether their keys are set.",
+            "list": Verb("List the company's models, their keys by digest, and what cools.",
                          _list, _list_words),
             "set": Verb("Make the company think with a model; live for new turns.",
                         _set, lambda answer: str(answer["message"]), _set_options),
@@ -54,24 +49,7 @@ def _set_options(parser: CommandParser) -> None:
 
 
 def _list(options: dict[str, Any]) -> dict[str, Any]:
-    entries = epochs.active().document.providers.llm
-    return {
-        "providers": [
-            {
-                "key": key,
-                "type": entry.type.value,
-                "model": entry.model,
-                "base_url": entry.base_url or "",
-                "keys_missing": [
-                    name
-                    for text in entry.api_keys
-                    for name in _VARIABLE.findall(text)
-                    if not os.environ.get(name)
-                ],
-            }
-            for key, entry in entries.items()
-        ]
-    }
+    return {"providers": standing.providers()}
 
 
 def _list_words(answer: dict[str, Any]) -> str:
@@ -81,9 +59,18 @@ def _list_words(answer: dict[str, Any]) -> str:
         missing = ", ".join(row["keys_missing"])
         lines.append(
             f"{row['key']}: {row['type']} {row['model']}{where}"
+            + ("  (every key cools)" if row["state"] == "cooling" else "")
             + (f"  (not set here: {missing})" if missing else "")
         )
+        lines += [_key_words(one) for one in row["keys"] if one["digest"]]
     return "\n".join(lines) or "The company names no model; its mail waits."
+
+
+def _key_words(one: dict[str, Any]) -> str:
+    name = f" {one['variable']}" if one["variable"] else ""
+    state = f"cools {one['cooling_seconds']} s" if one["cooling_seconds"] else "ready"
+    error = f": {one['last_error']}" if one["last_error"] else ""
+    return f"  key {one['digest']}{name}  {state}, {one['in_flight']} calls now{error}"
 
 
 def _set(options: dict[str, Any]) -> dict[str, Any]:
@@ -115,28 +102,15 @@ def _test(options: dict[str, Any]) -> dict[str, Any]:
     key = options["key"] or next(iter(entries))
     if key not in entries:
         raise Invalid(f"There is no provider '{key}'; there is {', '.join(entries)}.", field="key")
-    started = clock.monotonic()
     try:
-        provider = chain.provider_of(key, entries[key])
-        answer = provider.complete(
-            Request("Answer with one word.", (UserMessage("Say: ready"),), max_tokens=64)
-        )
+        said, ms = trials.ask(chain.provider_of(key, entries[key]))
     except (NoProvider, ProviderError) as error:
         raise Unavailable(f"{key} did not answer: {error.message}") from error
-    return {
-        "key": key,
-        "model": answer.served_model or answer.model,
-        "text": answer.text.strip()[:200],
-        "tokens": answer.usage.total,
-        "ms": round((clock.monotonic() - started) * 1000),
-    }
+    return {"key": key, "said": said, "ms": ms}
 
 
 def _test_words(answer: dict[str, Any]) -> str:
-    return (
-        f"{answer['key']} answered in {answer['ms']} ms with {answer['model']}: "
-        f"{answer['text'] or '(no text)'} ({answer['tokens']} tokens)"
-    )
+    return f"{answer['key']} answered in {answer['ms']} ms with {answer['said']}"
 
 
 def _find(options: dict[str, Any]) -> dict[str, Any]:

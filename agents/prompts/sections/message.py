@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import datetime
 from zoneinfo import ZoneInfo
@@ -45,7 +46,27 @@ def _quoted(message: TriggerText, zone: ZoneInfo) -> str:
     handle = f" (@{sender['handle']})" if sender.get("handle") else ""
     at = f"{message.ts.astimezone(zone):%d %b %H:%M}"
     text = str(payload.get("text") or payload.get("summary") or "").strip()
-    return f"**{name}**{handle}, {at}:\n\n{text}"
+    origin = _attribute(message.source)
+    return (
+        f"**{_one_line(name)}**{_one_line(handle)}, {at}:\n\n"
+        f'<message from="{_attribute(str(name))}" via="{origin}">\n{fenced(text)}\n</message>'
+    )
+
+
+_FENCE = re.compile(r"<(?=\s*/?\s*message\b)", re.IGNORECASE)
+
+
+def fenced(text: str) -> str:
+    """Returns text that can neither end the fence around it nor open one of its own."""
+    return _FENCE.sub("&lt;", text)
+
+
+def _one_line(text: object) -> str:
+    return " ".join(fenced(str(text)).split())
+
+
+def _attribute(text: str) -> str:
+    return " ".join(re.sub(r'[<>"]', "", text).split())
 
 
 def reference(

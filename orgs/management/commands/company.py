@@ -17,8 +17,8 @@ from orgs.document.schema import schema, schema_text
 from orgs.document.summary import facts
 from orgs.document.validation import validate_text
 from orgs.document.writing import to_yaml
+from orgs.epochs import active_revision
 from orgs.queries import company
-from orgs.revisions import active_revision
 
 INVALID_EXIT = 1
 
@@ -27,7 +27,8 @@ class Command(NounCommand):
     """The company document."""
 
     help = (
-        "The company document: validate, schema, import, export, show, revisions, diff, activate."
+        "The company document: validate, schema, import, export, show, revisions, diff, activate, "
+        "revert, reload, references."
     )
     requires_system_checks = []
 
@@ -50,6 +51,12 @@ class Command(NounCommand):
                          _diff, _diff_words, _diff_options),
             "activate": Verb("Make a stored revision live again; the running one is republished.",
                              _activate, _applied_words, _activate_options),
+            "revert": Verb("Bring the document of an earlier revision back, as a new revision.",
+                           _activate, _applied_words, _activate_options),
+            "reload": Verb("Publish the running document again, so that new values take hold.",
+                           _reload, _applied_words, _why),
+            "references": Verb("List every ${NAME} of the running document and where it stands.",
+                               _references, _reference_words),
         }  # fmt: skip
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -133,6 +140,10 @@ def _diff_options(parser: CommandParser) -> None:
 
 def _activate_options(parser: CommandParser) -> None:
     parser.add_argument("revision", help="the revision's id; `current` republishes the running one")
+    _why(parser)
+
+
+def _why(parser: CommandParser) -> None:
     parser.add_argument("--summary", default="", help="one sentence for the history")
 
 
@@ -189,6 +200,20 @@ def _activate(options: dict[str, Any]) -> dict[str, Any]:
     revision = _named(options["revision"])
     result = act("activate_revision", {"revision": revision, "summary": options["summary"]})
     return {**result.data, "message": result.message}
+
+
+def _reload(options: dict[str, Any]) -> dict[str, Any]:
+    result = act("reload_company", {"summary": options["summary"]})
+    return {**result.data, "message": result.message}
+
+
+def _references(options: dict[str, Any]) -> dict[str, Any]:
+    return company.reference_index()
+
+
+def _reference_words(answer: dict[str, Any]) -> str:
+    lines = [f"{row['name']}: {', '.join(row['paths'])}" for row in answer["references"]]
+    return "\n".join(lines) or "The document refers to nothing outside."
 
 
 def _problem_line(file: str, problem: dict[str, Any]) -> str:

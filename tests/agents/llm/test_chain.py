@@ -14,6 +14,8 @@ from agents.llm.base import NoProvider, Request, UserMessage
 from tests.support.model_server import ModelServer
 from tests.support.script import Step
 
+pytestmark = pytest.mark.django_db
+
 
 @dataclass
 class Entry:
@@ -135,7 +137,7 @@ def test_seats_with_the_same_address_and_key_share_a_client(model_server: ModelS
     )
 
     wires = [
-        chain.provider_for(snapshot, "ada", phase)._wire  # type: ignore[attr-defined]
+        chain.provider_for(snapshot, "ada", phase).members[0].provider._wire  # type: ignore[attr-defined]
         for phase in ("execute", "review", "judge")
     ]
 

@@ -16,6 +16,7 @@ from tests.agents.llm.test_chain import Entry, company
 LOCAL = Entry(type="openai-compatible", base_url="http://127.0.0.1:9/v1")
 
 
+@pytest.mark.django_db
 def test_a_warm_process_opens_no_client_at_its_first_call(monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
     real = openai.connect

@@ -64,12 +64,11 @@ def test_a_file_with_parts_of_later_versions_still_tells_its_facts() -> None:
         "dangling_manages": ["Nobody Here"],
         "referenced_variables": ["ANTHROPIC_API_KEY", "CHAT_URL", "FOUNDER", "OPENAI_API_KEY"],
         "unsupported": [
-            "providers.llm.sub.cli",
-            "providers.embeddings",
-            "mcp_servers",
             "workers",
+            "mcp_servers",
+            "providers.embeddings",
+            "providers.llm.sub.cli",
             "roles[1].schedules",
-            "units[0].children[0].schedules",
         ],
     }  # fmt: skip
 

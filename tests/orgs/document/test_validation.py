@@ -120,34 +120,6 @@ def test_one_place_has_one_problem() -> None:
     assert len(places) == len(set(places))
 
 
-@pytest.mark.parametrize(
-    ("key", "place", "line"),
-    [
-        ("integrations: {slack: {}}", "integrations", 2),
-        ("mcp_servers: []", "mcp_servers", 2),
-        ("workers: {a: {}}", "workers", 2),
-        ("providers: {embeddings: {type: openai}}", "providers.embeddings", 2),
-        ("roles: [{name: A, schedules: []}]", "roles[0].schedules", 2),
-        ("units: [{name: U, knowledge: []}]", "units[0].knowledge", 2),
-        (
-            "providers: {llm: {d: {type: rehearsal, cli: {}}}}",
-            "providers.llm.d.cli",
-            2,
-        ),
-    ],
-)
-def test_a_key_of_a_later_part_says_that_it_is_not_here_yet(
-    key: str, place: str, line: int
-) -> None:
-    reading = validate_text(company(key))
-    problem = {p.path: p for p in reading.problems}[place]
-    assert problem.kind is ProblemKind.UNKNOWN_FIELD
-    assert "yet" in problem.message
-    assert "remove" in problem.message
-    assert problem.line == line
-    assert reading.unsupported == (place,)
-
-
 def test_a_file_of_an_installation_is_told_from_a_company() -> None:
     problems = found("logging: {level: debug}\napi: {port: 8000}\nsecrets: {}\n")
     assert set(problems) == {"name", "logging", "api", "secrets"}
@@ -296,6 +268,7 @@ def test_a_nested_seat_may_only_repeat_its_unit() -> None:
 
 @pytest.mark.parametrize("key", HUMAN_REFUSES)
 def test_a_person_refuses_each_runtime_field_by_name(key: str) -> None:
+    """ORG-91."""
     text = company(f"roles:\n  - name: Ann\n    kind: human\n    {key}: x\n")
     problem = found(text)[f"roles[0].{key}"]
     assert problem.kind is ProblemKind.CONFLICT
@@ -338,7 +311,6 @@ def test_chains_name_providers_that_are_there() -> None:
     assert {path: p.kind.value for path, p in problems.items()} == {
         "roles[0].llm_review[1]": "unknown_value",
         "roles[1].llm.judge": "unknown_value",
-        "roles[1].llm.sandbox": "unknown_field",
         "roles[2].llm": "shape",
         "roles[3].llm_judge": "shape",
     }

@@ -1,0 +1,144 @@
+"""The pages of tokens: what room is left, what was used, and by whom."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+
+from agents.budgets import spend
+from agents.queries import usage
+from crewlet.console.pages import actor_of, draw, fragment, page
+from crewlet.kernel import clock
+from crewlet.kernel.actors import Actor
+from crewlet.kernel.authority import Grant, require
+from crewlet.kernel.errors import CrewletError, ErrorCode
+from orgs import epochs
+
+WINDOWS = {"7d": 7, "30d": 30, "90d": 90}
+DEFAULT_WINDOW = "30d"
+NAMES = {"day": "Today", "week": "This week", "month": "This month"}
+
+
+@page
+def overview(request: HttpRequest) -> HttpResponse:
+    """Draws the windows of the company and what the chosen days used."""
+    return draw(request, "agents/spend.html", _overview(request))
+
+
+@fragment
+def overview_body(request: HttpRequest) -> HttpResponse:
+    """Draws the figures of the overview alone."""
+    return draw(request, "agents/_spend_overview.html", _overview(request))
+
+
+@page
+def budgets(request: HttpRequest) -> HttpResponse:
+    """Draws every window of every scope."""
+    return draw(request, "agents/spend_budgets.html", _budgets(actor_of(request)))
+
+
+@fragment
+def budgets_body(request: HttpRequest) -> HttpResponse:
+    """Draws the windows of every scope alone."""
+    return draw(request, "agents/_spend_budgets.html", _budgets(actor_of(request)))
+
+
+def sections(here: str) -> list[dict[str, Any]]:
+    """Returns the tabs of Spend."""
+    rows = (("Overview", "/spend"), ("Budgets", "/spend/budgets"))
+    return [{"label": label, "url": url, "here": url == here, "count": None} for label, url in rows]
+
+
+def window_face(window: spend.WindowUse) -> dict[str, Any]:
+    """Returns a window as the pages draw it: with its name, its instant and what is over."""
+    over = window.limit is not None and window.used > window.limit
+    return {
+        **window.as_json(),
+        "name": NAMES[window.kind],
+        "resets_at": window.resets_at,
+        "refused_at": window.refused_at,
+        "over": window.used - window.limit if over and window.limit is not None else None,
+    }
+
+
+def columns(found: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Returns a series as the columns of a chart."""
+    keys = [band["key"] for band in found["bands"]]
+    return [
+        {
+            "label": f"{bucket['start'].day} {bucket['start']:%b}",
+            "values": [bucket["values"][key] for key in keys],
+        }
+        for bucket in found["buckets"]
+    ]
+
+
+def _overview(request: HttpRequest) -> dict[str, Any]:
+    require(actor_of(request), Grant.STATE_READ)
+    chosen = request.GET.get("window", DEFAULT_WINDOW)
+    if chosen not in WINDOWS:
+        words = f"window knows no '{chosen}'; it takes {', '.join(WINDOWS)}."
+        raise CrewletError(words, code=ErrorCode.INVALID_QUERY, field="window")
+    context: dict[str, Any] = {"tabs": sections("/spend"), "window": chosen}
+    if epochs.current() is None:
+        return context | {"unset": True}
+    snapshot, now = epochs.active(), clock.now()
+    span = usage.span_of(snapshot, now, days=WINDOWS[chosen])
+    found = usage.breakdown(snapshot, span, previous=True)
+    by_day = usage.series(snapshot, span, group="phase")
+    scopes = spend.readable(snapshot, now)
+    today = {scope.handle: window_face(scope.windows[0]) for scope in scopes or []}
+    return context | {
+        "unset": False,
+        "windows": [{"id": key, "days": days} for key, days in WINDOWS.items()],
+        "company": [window_face(window) for window in scopes[0].windows] if scopes else None,
+        "found": found,
+        "bands": [band["label"] for band in by_day["bands"]],
+        "columns": columns(by_day),
+        "scope": f"Tokens by phase, {span.days} days to {span.last.day} {span.last:%b}",
+        "seats": [row | {"today": today.get(row["key"])} for row in found["by_seat"]],
+        "splits": [
+            ("By phase", "Phase", found["by_phase"]),
+            ("By model", "Model", found["by_model"]),
+            ("By provider entry", "Entry", found["by_provider"]),
+            ("By unit", "Unit", found["by_unit"]),
+        ],
+        "delta": _delta(found),
+    }
+
+
+def _delta(found: Mapping[str, Any]) -> str:
+    """Says how the span stands to the one before; nothing where either is unknown or empty."""
+    before = found["previous"] and found["previous"]["total"]["tokens"]
+    now = found["total"]["tokens"]
+    if not before or now is None:
+        return ""
+    change = round((now - before) / before * 100)
+    if not change:
+        return "as many as in the days before"
+    return f"{abs(change)} % {'more' if change > 0 else 'less'} than in the days before"
+
+
+def _budgets(actor: Actor) -> dict[str, Any]:
+    require(actor, Grant.STATE_READ)
+    tabs = sections("/spend/budgets")
+    if epochs.current() is None:
+        return {"tabs": tabs, "unset": True}
+    snapshot = epochs.active()
+    scopes = spend.readable(snapshot, clock.now())
+    return {
+        "tabs": tabs,
+        "unset": False,
+        "durable": scopes is not None,
+        "zone": snapshot.timezone.key,
+        "scopes": [
+            {
+                "name": scope.name,
+                "url": f"/agents/seats/{scope.handle}" if scope.handle else "",
+                "windows": [window_face(window) for window in scope.windows],
+            }
+            for scope in scopes or []
+        ],
+    }

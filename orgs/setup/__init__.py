@@ -1,0 +1,1 @@
+"""The first run: from an empty store to a company that works."""

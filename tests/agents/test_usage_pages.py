@@ -1,0 +1,101 @@
+"""Spend and Home as a signed-in person reads them, over real rows."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test import Client
+
+from agents.budgets.charge import Charge, charge
+from agents.budgets.windows import limits_for
+from agents.llm.base import Usage
+from crewlet.kernel import clock
+from crewlet.kernel.actors import engine_actor
+from orgs import epochs
+from orgs.revisions import apply_document
+from tests.support.people import a_person, browser, signed_in
+from tests.tracker.company import COMPANY
+
+pytestmark = pytest.mark.django_db
+CEILING = COMPANY.replace("timezone:", "token_budget: {week: 1000}\ntimezone:")
+
+
+@pytest.fixture
+def ana() -> Client:
+    epochs.forget()
+    apply_document(engine_actor("tests"), CEILING, summary="for the tests")
+    return signed_in(browser(), a_person())
+
+
+def used(tokens: int, *, days_ago: int = 0, unobserved: bool = False) -> None:
+    snapshot = epochs.active()
+    seat = snapshot.seat_ids["qa"]
+    item = Charge(seat, "qa", None, "execute", Usage(tokens, 0), "m-1", "main",
+                  unobserved=unobserved)  # fmt: skip
+    now = clock.now() - timedelta(days=days_ago)
+    with connection.cursor() as cursor:
+        limits = limits_for(seat, snapshot)
+        charge(cursor, item, limits=limits, tz=snapshot.timezone, now=now)
+
+
+def test_spend_shows_windows_days_seats_and_models(ana: Client) -> None:
+    """UI-72, UI-76."""
+    used(950)
+    html = ana.get("/spend").content.decode()
+    assert "950 tokens in 1 model call over 30 days" in html
+    assert "This week: 950 of 1k tokens used, nearly used up" in html
+    assert "Tokens by phase, 30 days to" in html
+    assert html.count("<g>") == 30
+    assert 'href="/agents/seats/qa">Tester</a>' in html
+    assert '<td class="clip">m-1</td>' in html
+    assert ana.get("/ui/spend/overview?window=7d").content.decode().count("<g>") == 7
+    refused = ana.get("/spend?window=8d")
+    assert refused.status_code == 400
+    assert "7d, 30d, 90d" in refused.content.decode()
+
+
+def test_spend_without_a_call_says_so_and_shows_no_chart(ana: Client) -> None:
+    html = ana.get("/spend").content.decode()
+    assert "No model was called in the last 30 days." in html
+    assert "<g>" not in html
+
+
+def test_a_call_of_unknown_use_is_told_and_not_counted(ana: Client) -> None:
+    """PEER-8."""
+    used(0, unobserved=True)
+    html = ana.get("/spend").content.decode()
+    assert "How many tokens were used is unknown in 1 model call" in html
+    assert "What 1 call used is unknown" in html
+
+
+def test_every_window_of_every_scope_stands_on_budgets(ana: Client) -> None:
+    """UI-72, UI-75."""
+    used(1200)
+    html = ana.get("/spend/budgets").content.decode()
+    assert html.count('class="tile win"') == 3 * 5  # the company and four agents
+    assert "Over by 200" in html
+    assert "refusing" in html
+
+
+def test_home_shows_the_range_its_tokens_and_the_week(ana: Client) -> None:
+    """UI-40."""
+    used(100)
+    used(40, days_ago=10)
+    html = ana.get("/?range=7d").content.decode()
+    assert html.count('<div class="tile">') == 5
+    assert "Tokens, 7 days" in html
+    assert '<p class="big num">100</p>' in html
+    assert '<p class="big num">140</p>' in ana.get("/?range=30d").content.decode()
+    assert "of 4 agents" in html
+    assert ana.get("/?range=9d").status_code == 400
+    part = ana.get("/ui/home/tokens?range=30d").content.decode()
+    assert '<p class="big num">140</p>' in part
+
+
+def test_home_says_the_engines_trouble_instead_of_what_agents_do(ana: Client) -> None:
+    """UI-40: without a worker nothing runs, whatever the seats' rows say."""
+    line = ana.get("/ui/home/line").content.decode()
+    assert "No worker. Mail waits until a worker starts." in line
+    assert "working" not in line

@@ -1,0 +1,1 @@
+"""Settings and setting up, through the doors that people use."""

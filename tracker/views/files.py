@@ -1,0 +1,93 @@
+"""Files on pages: download, the list of a project, and the upload of an item's page."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.http import FileResponse, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.views.decorators.http import require_POST, require_safe
+
+from crewlet.console.pages import actor_of, draw, fragment, to_sign_in
+from crewlet.kernel.actions import Door, perform
+from crewlet.kernel.actors import Actor
+from crewlet.kernel.authority import Grant, require
+from crewlet.kernel.errors import CrewletError, Unauthenticated, status_of
+from tracker.access import project_by_key
+from tracker.queries import files as queries
+from tracker.queries.detail import whole_item
+from tracker.uploads import upload_args
+
+SHOWN = 200
+
+
+@require_safe
+def download(request: HttpRequest, ident: UUID) -> HttpResponseBase:
+    """Sends a file, verified, to be saved; only a picture of a known type shows in the page."""
+    if getattr(request, "actor", None) is None:
+        return to_sign_in(request)
+    require(actor_of(request), Grant.STATE_READ)
+    name, content_type, stream = queries.download(ident)
+    shown = "preview" in request.GET and content_type in queries.PREVIEWED
+    response = FileResponse(
+        stream,
+        as_attachment=not shown,
+        filename=name,
+        content_type=content_type if shown else "application/octet-stream",
+    )
+    response["X-Content-Type-Options"] = "nosniff"
+    response["Cache-Control"] = "private, no-store"
+    return response
+
+
+@fragment
+def project_files(request: HttpRequest, project: str) -> HttpResponse:
+    """Draws the files of a project alone."""
+    return draw(request, "tracker/_files.html", files_of(actor_of(request), project, request.GET))
+
+
+def files_of(actor: Actor, project: str, query: Any) -> dict[str, Any]:
+    """Returns what the list of a project's files shows, for the page and its fragment."""
+    require(actor, Grant.STATE_READ)
+    found = project_by_key(project)
+    after = query.get("after", "")
+    rows, more = queries.project_files(found, after=after, limit=SHOWN)
+    return {
+        "files": queries.file_rows(rows),
+        "files_key": found.key,
+        "files_more": rows[-1].path if more else "",
+        "files_begun": bool(after),
+    }
+
+
+@fragment
+def item_attachments(request: HttpRequest, key: str) -> HttpResponse:
+    """Draws the files of an item alone."""
+    require(actor_of(request), Grant.STATE_READ)
+    return draw(request, "tracker/_attachments.html", queries.attachments(whole_item(key)))
+
+
+@require_POST
+def attach(request: HttpRequest, key: str) -> HttpResponse:
+    """Attaches the file of a form to an item, and goes back to it."""
+    try:
+        if getattr(request, "actor", None) is None:
+            raise Unauthenticated("Sign in to attach a file.")
+        actor = actor_of(request)
+        require(actor, Grant.WORK_WRITE)
+        args = upload_args(request.FILES, key, request.POST.get("comment", ""))
+        op_id = request.POST.get("op_id") or None
+        perform(actor, "attach_file", args, op_id=op_id, door=Door.FORM).unwrap()
+    except CrewletError as error:
+        return _refused(request, error, key)
+    response = HttpResponse(status=303)
+    response["Location"] = f"/work/{key}"
+    return response
+
+
+def _refused(request: HttpRequest, error: CrewletError, key: str) -> HttpResponse:
+    told = {"code": error.code.value, "message": error.message, "detail": error.detail}
+    context = {"error": told, "back": f"/work/{key}"}
+    return render(request, "console/refused.html", context, status=status_of(error.code))
