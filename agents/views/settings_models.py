@@ -39,7 +39,8 @@ def models(actor: Actor, query: QueryDict) -> dict[str, Any]:
         for one in entry["keys"]:
             one["name"] = _name(one)
             one["why"] = REASONS.get(one["reason"], "")
-    return {"providers": found}
+    keyed = any(entry["keys"] or entry["keys_missing"] for entry in found)
+    return {"providers": found, "keyed": keyed}
 
 
 def _name(one: dict[str, Any]) -> str:

@@ -12,7 +12,7 @@ from crewlet.kernel.actors import Actor
 from crewlet.kernel.authority import Grant
 from orgs import revisions
 from orgs.chart import Chart
-from orgs.epochs import read_document
+from orgs.epochs import active_revision, read_document
 from orgs.queries.company import derived, patched, revision_named, with_part
 from orgs.revisions import Applied
 
@@ -162,7 +162,7 @@ def put_company_part(actor: Actor, args: PutCompanyPart, _target: None) -> Resul
 def reload_company(actor: Actor, args: ReloadCompany, _target: None) -> Result:
     """Publish the running document again, unchanged, as a new epoch: new values behind its
     `${NAME}` references take hold."""
-    running = revisions.active_revision().id
+    running = active_revision().id
     return _result(revisions.activate_revision(actor, running, summary=args.summary))
 
 

@@ -65,7 +65,7 @@ def create_company(actor: Actor, args: CreateCompany, target: None) -> Result:
     if args.founder:
         _take_the_seat(actor)
     return Result(
-        f"{args.name} runs as configuration {applied.epoch}.",
+        f"{args.name} runs as epoch {applied.epoch}.",
         refs=(f"revision:{applied.revision_id}",),
         data={"epoch": applied.epoch, "revision_id": str(applied.revision_id)},
     )

@@ -20,11 +20,13 @@ from agents.models.seats import HoldReason
 from agents.seats import holds
 from crewlet.files import store
 from crewlet.kernel import clock
+from crewlet.kernel.actions import Door, perform
 from crewlet.kernel.actors import engine_actor
 from crewlet.kernel.ids import new_id
 from orgs.models.company import Company, ConfigRevision
 from orgs.models.people import Person, SessionRecord
 from orgs.notices import notify
+from orgs.people.actors import session_actor
 from orgs.revisions import apply_document
 from tests.agents.play import a_letter, a_node, an_open_turn, post_now
 from tests.contract.world import KIM, World
@@ -190,7 +192,8 @@ def an_upload(world: World) -> Arguments:
 def an_attachment(world: World) -> Arguments:
     """A file on an item."""
     args = an_upload(world)
-    attached = act(engine_actor("tests"), "attach_file", **args)
+    ana = session_actor(world.ana)
+    attached = perform(ana, "attach_file", args, op_id=None, door=Door.REST).unwrap()
     return {"item": args["item"], "attachment": attached.data["id"]}
 
 

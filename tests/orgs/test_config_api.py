@@ -129,7 +129,7 @@ def test_http_never_shows_a_key_and_takes_the_mask_back(client: Client) -> None:
         assert b"${KEY}" in shown.content
     masked = client.get(f"{CONFIG}?format=yaml").content.decode()
     assert put(client, masked).status_code == 201
-    stored = revisions.active_revision().payload
+    stored = epochs.active_revision().payload
     assert stored["providers"]["llm"]["a"]["api_keys"] == ["literal", "${KEY}"]
 
 

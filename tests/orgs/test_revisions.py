@@ -44,7 +44,7 @@ def test_without_a_company_nothing_runs_and_the_remedy_is_named() -> None:
         epochs.active()
     assert caught.value.code is ErrorCode.UNCONFIGURED
     with pytest.raises(NotFound) as missing:
-        revisions.active_revision()
+        epochs.active_revision()
     assert missing.value.code is ErrorCode.NO_ACTIVE_REVISION
 
 
@@ -285,7 +285,7 @@ def test_addresses_are_written_out_when_stored(operator: Actor) -> None:
             """
         ),
     )
-    unit = revisions.active_revision().payload["units"][0]
+    unit = epochs.active_revision().payload["units"][0]
     assert (unit["id"], unit["lead"]) == ("core-team", "tech-lead")
     assert [role["handle"] for role in unit["roles"]] == ["tech-lead", "helper"]
 
@@ -296,7 +296,7 @@ def test_a_mask_sent_back_brings_the_key_back(operator: Actor) -> None:
     )
     apply(operator, text)
     apply(operator, text.replace("first-key", MASK).replace("name: Testing", "name: Renamed"))
-    payload = revisions.active_revision().payload
+    payload = epochs.active_revision().payload
     assert payload["providers"]["llm"]["main"]["api_keys"] == ["first-key", "second-key"]
     with pytest.raises(CrewletError) as caught:
         apply(operator, text.replace("first-key, second-key", MASK))
