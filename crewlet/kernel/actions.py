@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any, Literal, TypeVar
+from typing import Any, ClassVar, Literal, TypeVar
 
 from django.db import connection, transaction
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -66,9 +66,13 @@ class Doors:
 
 
 class Args(BaseModel):
-    """Base of every argument model: closed, frozen, with a class name of its own."""
+    """Base of every argument model: closed, frozen, with a class name of its own.
+
+    `NOT_IDENTITY` names fields that differ when one call is sent again, as the ticket of an upload.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+    NOT_IDENTITY: ClassVar[frozenset[str]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,7 +321,8 @@ def _operation_key(actor: Actor, op_id: str | None) -> str:
 
 
 def _digest(entry: Action, args: Args) -> str:
-    body = json.dumps(args.model_dump(mode="json", exclude_unset=True), sort_keys=True)
+    given = args.model_dump(mode="json", exclude_unset=True, exclude=set(args.NOT_IDENTITY))
+    body = json.dumps(given, sort_keys=True)
     return hashlib.sha256(f"{entry.name}\n{body}".encode()).hexdigest()
 
 

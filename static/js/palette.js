@@ -55,7 +55,7 @@ class CwPalette extends HTMLElement {
     this.list = $('[role=listbox]', this);
     this.scope = 'all';
     this.at = 0;
-    this.field.addEventListener('input', () => { clearTimeout(this.timer); this.timer = setTimeout(() => this.ask(), WAIT_MS); });
+    this.field.addEventListener('input', () => { this.late = true; clearTimeout(this.timer); this.timer = setTimeout(() => this.ask(), WAIT_MS); });
     this.addEventListener('keydown', (event) => this.press(event));
     this.addEventListener('click', (event) => {
       const tab = event.target.closest('[data-scope]');
@@ -80,9 +80,15 @@ class CwPalette extends HTMLElement {
       this.pick(tabs[(now + (event.shiftKey ? tabs.length - 1 : 1)) % tabs.length].dataset.scope);
     } else if (event.key === 'Enter') {
       event.preventDefault();
-      const option = this.options[this.at];
-      if (option) this.take(option, event.metaKey || event.ctrlKey);
+      this.enter(event.metaKey || event.ctrlKey);
     }
+  }
+
+  // The list still answers an earlier text: what was typed is asked first, then the first row taken.
+  async enter(apart) {
+    if (this.late) { clearTimeout(this.timer); await this.ask(); }
+    const option = this.options[this.at];
+    if (option) this.take(option, apart);
   }
 
   take(option, apart) {
@@ -124,6 +130,7 @@ class CwPalette extends HTMLElement {
       if (this.asked === asked) this.list.replaceChildren(said('The server did not answer. Type again to retry.'));
     } finally { clearTimeout(waiting); }
     if (this.asked !== asked) return;
+    this.late = false;
     this.at = 0;
     this.mark();
   }

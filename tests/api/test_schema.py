@@ -38,7 +38,8 @@ def routes(patterns: Iterable[URLPattern | URLResolver], under: str = "") -> Ite
             pattern.callback, "cls", None
         )
         if view not in (UnknownActionView, UnknownRouteView):
-            yield "/" + re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", place)
+            plain = re.sub(r"\(\?P<(\w+)>[^)]*\)", r"{\1}", place).replace("^", "").rstrip("$")
+            yield "/" + re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", plain)
 
 
 def test_the_schema_is_valid_without_a_warning_and_says_its_version(schema: dict[str, Any]) -> None:

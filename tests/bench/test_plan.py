@@ -26,9 +26,9 @@ def test_parts_keep_their_order_whatever_the_command_line_says() -> None:
 
 def test_an_unknown_part_is_refused_by_name(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
-        read(["--only", "pages"])
+        read(["--only", "kitchens"])
     assert ended.value.code == 2
-    assert "'pages'" in capsys.readouterr().err
+    assert "'kitchens'" in capsys.readouterr().err
 
 
 def test_a_burst_fits_the_queue_of_a_socket() -> None:

@@ -172,6 +172,6 @@ def test_an_upload_is_saved_never_run_and_only_pictures_show(cast: Cast, ana: Cl
     assert "attachment" not in shown["Content-Disposition"]
     part = ana.get("/ui/items/ENG-1/files").content.decode()
     assert "page.html" in part and "?preview=1" in part
-    assert Client().get(f"/files/{row.pk}").status_code == 302
+    assert Client().get(f"/files/{row.pk}").status_code == 303
     act(cast.ana, "remove_attachment", item="ENG-1", attachment=str(row.pk))
     assert ana.get(f"/files/{row.pk}").status_code == 404

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import mimetypes
 import re
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
 
@@ -113,13 +113,13 @@ class RemoveProjectFile(WorkArgs):
 class AttachFile(WorkArgs):
     """An upload and the item it belongs to."""
 
+    NOT_IDENTITY: ClassVar[frozenset[str]] = frozenset({"upload"})
     item: ItemWord
     comment: Word = Field(default="", description="Id of the comment it belongs to.")
     name: FileName
     content_type: ContentType = ""
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$", description="The digest of the bytes.")
-    # Left out of what makes two calls the same: a repeated upload has a ticket of its own.
-    upload: str = Field(min_length=1, max_length=2000, exclude=True)
+    upload: str = Field(min_length=1, max_length=2000, description="The ticket of the upload.")
 
 
 class RemoveAttachment(WorkArgs):
