@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from django.db import connection
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from crewlet.kernel.actors import engine_actor
@@ -21,6 +22,7 @@ from tests.browser.stage import Stage, set_stage
 from tests.browser.visit import cookies_of, settle
 from tests.support.people import a_person
 from tests.support.processes import processes as running_processes
+from tests.support.until import until
 from tests.tracker.company import COMPANY
 
 # Playwright's sync API runs a loop in this thread; the ORM is used between its calls, not in them.
@@ -106,4 +108,16 @@ def site(transactional_db: None, web: str, chromium: Browser) -> Iterator[Site]:
     yield Site(web, stage, chromium, storage)
     for opened in chromium.contexts:
         opened.close()
+    # The tables are emptied next: a request that is still being answered would meet that half-way.
+    until(nobody_asks, 15, what="web to finish what it was asked")
     epochs.forget()
+
+
+def nobody_asks() -> bool:
+    """Whether no other connection is in a statement or a transaction of this database."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() "
+            "AND pid <> pg_backend_pid() AND state <> 'idle' AND backend_type = 'client backend'"
+        )
+        return bool(cursor.fetchone()[0] == 0)

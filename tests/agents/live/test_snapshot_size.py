@@ -37,8 +37,7 @@ def crowd(count: int) -> None:
     """Many seats, each with an ended turn, every tenth with a running one."""
     now = clock.now()
     seats = Seat.objects.bulk_create(
-        Seat(handle=f"s{n}", name=f"Seat {n}", kind="agent", position=100 + n)
-        for n in range(count)
+        Seat(handle=f"s{n}", name=f"Seat {n}", kind="agent", position=100 + n) for n in range(count)
     )
     ended = [a_turn(seat, stage="done", outcome="completed", ended_at=now) for seat in seats]
     running = [a_turn(seat, stage="phase", phase="execute") for seat in seats[::10]]
