@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 from django.http import HttpRequest
 
 from crewlet.console.peek import rail_of
-from crewlet.console.registries import COMPANY, GROUPS, HEALTH, NAV, Company
+from crewlet.console.registries import COMPANY, GROUPS, HEALTH, NAV, PREFERENCES, Company
 from crewlet.kernel.actors import Actor
 
 UNKNOWN_HEALTH: dict[str, Any] = {
@@ -41,6 +41,21 @@ class Frame:
             if found is not None:
                 return found
         return NO_COMPANY
+
+    @cached_property
+    def preferences(self) -> dict[str, Any]:
+        """How the reader likes to read; nothing is known of a stranger."""
+        chosen: dict[str, Any] = {}
+        if self.actor is not None:
+            for read in PREFERENCES.values():
+                chosen |= read(self.actor)
+        return chosen
+
+    @cached_property
+    def zone(self) -> ZoneInfo:
+        """The clock of the reader: their own, else the company's."""
+        name = self.preferences.get("timezone")
+        return ZoneInfo(name) if name else self.company.zone
 
     @cached_property
     def nav(self) -> list[dict[str, Any]]:

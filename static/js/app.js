@@ -2,7 +2,7 @@
 import './latch.js';
 import './elapsed.js';
 import './acts.js';
-import { $, $$, composing, store, stored, toast, typing } from './dom.js';
+import { $, $$, composing, keysOff, store, toast, typing } from './dom.js';
 import { everything, refetch } from './live.js';
 import { sheet } from './keys.js';
 import * as peek from './peek.js';
@@ -29,7 +29,7 @@ for (const radio of $$('input[name=theme]')) {
 }
 
 const prefs = {
-  keys: { on: () => stored('keys') !== 'off', set: (on) => store('keys', on ? 'on' : 'off') },
+  keys: { on: () => !keysOff(), set: (on) => store('keys', on ? 'on' : 'off') },
   compact: {
     on: () => root.dataset.density === 'compact',
     set: (on) => { root.dataset.density = on ? 'compact' : 'cosy'; store('density', root.dataset.density); },

@@ -47,3 +47,6 @@ export function toast(text, action) {
 
 export const stored = (name) => { try { return localStorage.getItem(`cw.${name}`); } catch { return null; } };
 export const store = (name, value) => { try { localStorage.setItem(`cw.${name}`, value); } catch { /* not kept */ } };
+
+// Single-letter keys: this browser's switch wins over what the reader chose for every browser.
+export const keysOff = () => (stored('keys') ?? document.documentElement.dataset.keys) === 'off';

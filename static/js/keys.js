@@ -1,5 +1,5 @@
 // ONE table of keys. The ? sheet is drawn from it, and a test refuses two bindings of one press.
-import { $, $$, stored, typing } from './dom.js';
+import { $, $$, keysOff, typing } from './dom.js';
 import { open } from './palette.js';
 import * as peek from './peek.js';
 
@@ -114,7 +114,7 @@ addEventListener('keydown', (event) => {
     return;
   }
   if (mod && !event.shiftKey && pressed(event, `mod+${event.key.toLowerCase()}`)) return;
-  if (mod || event.altKey || typing(event) || $('dialog[open]') || stored('keys') === 'off') return;
+  if (mod || event.altKey || typing(event) || $('dialog[open]') || keysOff()) return;
   const name = event.key === ' ' ? 'Space' : event.key;
   const press = first ? `${first} ${name.toLowerCase()}` : name;
   clearTimeout(timer);

@@ -42,6 +42,8 @@ def stand_in(patch: pytest.MonkeyPatch) -> None:
 
     company = registries.Company("Fernhill", ZoneInfo("UTC"))
     patch.setattr(frame_module.Frame, "company", company)
+    preferences: dict[str, Any] = {}
+    patch.setattr(frame_module.Frame, "preferences", preferences)
     patch.setattr(frame_module.Frame, "health", HEALTH | {"activity": "ok"})
     document = SimpleNamespace(
         name="Fernhill", mission="", timezone="UTC", token_budget=None,

@@ -156,7 +156,7 @@ def when(context: Context, at: datetime | date | None) -> SafeString | str:
     elif 0 < days < 7:  # noqa: PLR2004  # within the week a weekday is unambiguous
         words = f"{here:%a %H:%M}"
     else:
-        words = f"{here.day} {here:%b}" if here.year == now.year else f"{here.day} {here:%b %Y}"
+        words = _day(here, now, _date_style(context))
     return format_html(
         '<time class="num" datetime="{}" title="{}">{}</time>',
         at.isoformat(),
@@ -181,9 +181,22 @@ def ago(at: datetime | None) -> str:
     return "1 day ago" if days == 1 else f"{days} days ago"
 
 
+def _date_style(context: Context) -> str:
+    frame = context.get("frame")
+    return str(frame.preferences.get("date_style", "")) if frame is not None else ""
+
+
+def _day(here: datetime, now: datetime, style: str) -> str:
+    """Says a day as the reader writes days; this year's needs no year, but in the ISO form."""
+    if style == "iso":
+        return f"{here:%Y-%m-%d}"
+    year = "" if here.year == now.year else f"{here:, %Y}" if style == "us" else f"{here: %Y}"
+    return f"{here:%b} {here.day}{year}" if style == "us" else f"{here.day} {here:%b}{year}"
+
+
 def _zone(context: Context) -> ZoneInfo:
     frame = context.get("frame")
-    zone: ZoneInfo = frame.company.zone if frame is not None else ZoneInfo("UTC")
+    zone: ZoneInfo = frame.zone if frame is not None else ZoneInfo("UTC")
     return zone
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -248,3 +249,32 @@ def test_a_star_stands_in_the_sidebar_and_opens_its_thing(as_ana: Client, ana: P
     starred = page(as_ana, "/settings/general").split('aria-label="Starred"')[1].split("</nav>")[0]
     assert f'href="/work/{item.key}"' in starred
     assert "Fix the switch" in starred
+
+
+def page_of(client: Client) -> str:
+    """The audit, whose rows show instants."""
+    return page(client, "/settings/audit")
+
+
+def test_what_a_person_prefers_shows_on_every_page_they_open(as_ana: Client, ana: Person) -> None:
+    """UI-6: theme, density, keys, clock and dates; the company's own again when taken back."""
+    before = datetime(2024, 3, 5, 23, 30, tzinfo=UTC)
+    AuditEntry.objects.create(
+        id=new_id(), at=before, actor="ana", actor_kind="person", action="star", door="form",
+        refs=[], summary="Looked up", operation="o",
+    )  # fmt: skip
+    chosen = {
+        "theme": "dark", "density": "compact", "timezone": "America/New_York", "date_style": "iso",
+        "single_keys": "false",
+    }  # fmt: skip
+    shown = page_of(as_ana)
+    assert 'data-theme="system"' in shown
+    assert "data-keys" not in shown.partition("<body")[0]
+    assert ">6 Mar 2024</time>" in shown, "the company is in Tokyo"
+    assert as_ana.post("/act/set_preferences", chosen).status_code in (204, 303)
+    shown = page_of(as_ana)
+    assert 'data-theme="dark" data-density="compact" data-keys="off"' in shown
+    assert ">2024-03-05</time>" in shown, "New York is a day behind"
+    back = {"theme": "system", "density": "cosy", "timezone": "company", "single_keys": "true"}
+    as_ana.post("/act/set_preferences", back)
+    assert 'data-theme="system" data-density="cosy">' in page_of(as_ana)
