@@ -10,24 +10,23 @@ from crewlet.kernel.events import receiver
 from crewlet.search.find import Source
 from crewlet.search.index import forget, index
 from tracker.events import TextsChanged
-from tracker.queries.search import KIND, findable, text_to_index
+from tracker.queries.search import KIND, findable, texts_to_index
 
 
 @receiver(TextsChanged, order=30)
 def items_are_searchable_at_once(fact: TextsChanged) -> None:
     """Indexes the changed items; one that is not to be found any more leaves the index."""
-    found = {item.pk: item for item in findable().filter(pk__in=fact.items)}
-    for ident in sorted(fact.items):
-        item = found.get(ident)
-        if item is None:
-            forget(KIND, str(ident))
-        else:
-            index(KIND, str(ident), f"{item.key} {item.title}", text_to_index(item))
+    there = set()
+    for ident, title, body in texts_to_index(findable().filter(pk__in=fact.items)):
+        index(KIND, str(ident), title, body)
+        there.add(ident)
+    for ident in sorted(set(fact.items) - there):
+        forget(KIND, str(ident))
 
 
 def _texts() -> Iterator[tuple[str, str, str]]:
-    for item in findable().order_by("id").iterator(chunk_size=500):
-        yield str(item.pk), f"{item.key} {item.title}", text_to_index(item)
+    for ident, title, body in texts_to_index(findable()):
+        yield str(ident), title, body
 
 
 def _may_find(actor: Actor) -> bool:

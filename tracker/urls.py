@@ -8,7 +8,7 @@ from tracker.views import files, me, pages, search
 
 _PROJECT = r"(?P<project>[A-Za-z][A-Za-z0-9]{0,11})"
 _ITEM = r"(?P<key>[A-Za-z][A-Za-z0-9]*-\d+)"
-_PART = r"(?P<part>head|asks|activity|fields|subs)"
+_PART = r"(?P<part>head|asks|activity|fields|subs|files)"
 urlpatterns = [
     path("work", pages.work, name="work"),
     path("work/new", pages.new_item, name="new-item"),
@@ -18,7 +18,6 @@ urlpatterns = [
     re_path(rf"^work/{_PROJECT}$", pages.work, name="project"),
     path("files/<uuid:ident>", files.download, name="file"),
     re_path(rf"^work/{_ITEM}/attachments$", files.attach, name="attach"),
-    re_path(rf"^ui/items/{_ITEM}/files$", files.item_attachments, name="ui-item-files"),
     re_path(rf"^ui/work/{_PROJECT}/files$", files.project_files, name="ui-project-files"),
     path("me", me.me, name="me"),
     path("me/<slug:section>", me.me, name="me-section"),

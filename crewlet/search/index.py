@@ -8,34 +8,45 @@ from django.db import connection
 
 from crewlet.search.words import terms
 
-# The document's row orders two writers of one text; its postings are replaced under that lock.
-_DOC = """
-INSERT INTO search_searchdoc (kind, ident, title, body, length) VALUES (%s, %s, %s, %s, %s)
-ON CONFLICT (kind, ident) DO UPDATE
-SET title = EXCLUDED.title, body = EXCLUDED.body, length = EXCLUDED.length
-RETURNING id
-"""
 # A term whose count stays keeps its row: a comment on a long text rewrites little of it.
-_DROP = """
-DELETE FROM search_searchposting WHERE doc_id = %s AND NOT (term = ANY(%s))
-"""
-_PUT = """
+_INDEX = """
+WITH doc AS (
+    INSERT INTO search_searchdoc (kind, ident, title, body, length)
+    VALUES (%(kind)s, %(ident)s, %(title)s, %(body)s, %(length)s)
+    ON CONFLICT (kind, ident) DO UPDATE
+    SET title = EXCLUDED.title, body = EXCLUDED.body, length = EXCLUDED.length
+    RETURNING id
+), gone AS (
+    DELETE FROM search_searchposting USING doc
+    WHERE doc_id = doc.id AND NOT (term = ANY(%(terms)s))
+)
 INSERT INTO search_searchposting (term, doc_id, tf)
-SELECT given.term, %s, given.tf FROM unnest(%s::text[], %s::int[]) AS given(term, tf)
+SELECT given.term, doc.id, given.tf
+FROM doc, unnest(%(terms)s::text[], %(counts)s::int[]) AS given(term, tf)
 ON CONFLICT (term, doc_id) DO UPDATE SET tf = EXCLUDED.tf
 WHERE search_searchposting.tf <> EXCLUDED.tf
 """
 
 
 def index(kind: str, ident: str, title: str, body: str = "") -> None:
-    """Makes a text findable as it is now; three statements, in the caller's transaction."""
+    """Makes a text findable as it is now; one statement, in the caller's transaction.
+
+    Holds: whoever indexes a text has locked its own row, or has just written it. The words of an
+    older version are told by this statement's view, so two writers of one text must not meet here.
+    """
     counts = Counter(terms(f"{title}\n{body}"))
     names = sorted(counts)
+    given = {
+        "kind": kind,
+        "ident": ident,
+        "title": title,
+        "body": body,
+        "length": counts.total(),
+        "terms": names,
+        "counts": [counts[name] for name in names],
+    }
     with connection.cursor() as cursor:
-        cursor.execute(_DOC, (kind, ident, title, body, counts.total()))
-        (doc,) = cursor.fetchone()
-        cursor.execute(_DROP, (doc, names))
-        cursor.execute(_PUT, (doc, names, [counts[name] for name in names]))
+        cursor.execute(_INDEX, given)
 
 
 def forget(kind: str, ident: str) -> None:

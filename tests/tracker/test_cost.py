@@ -21,9 +21,8 @@ def test_a_write_takes_a_bounded_number_of_statements_whoever_stands_around(cast
         update(cast[seat], item, watch=True)
     with CaptureQueriesContext(connection) as crowded:
         comment(cast.ana, item, "How far now?")
-    # Four or five of these keep the words of the item findable.
-    assert len(filed) <= 27
-    assert len(said) <= 26
+    assert len(filed) <= 23
+    assert len(said) <= 21
     assert len(moved) <= 17
     # Each further person costs their mail or notice and nothing else.
     assert len(crowded) - len(said) <= 4 * 4

@@ -15,8 +15,11 @@ if TYPE_CHECKING:
     from orgs.epochs import Snapshot
 
 
-def around(item: WorkItem, actor: Actor, snapshot: Snapshot) -> Around:
-    """Returns the standing roles around an item; what a change adds comes from its writer."""
+def around(item: WorkItem, actor: Actor, snapshot: Snapshot, *, new: bool = False) -> Around:
+    """Returns the standing roles around an item; what a change adds comes from its writer.
+
+    Nobody watches a `new` item yet, so nobody is asked for.
+    """
     lead = lead_of(item, snapshot)
     return Around(
         actor=party_of(actor),
@@ -24,7 +27,7 @@ def around(item: WorkItem, actor: Actor, snapshot: Snapshot) -> Around:
         assignee=seat_party(item.assignee_id),
         reporter=reporter_of(item),
         parent_assignee=seat_party(item.parent.assignee_id) if item.parent else None,
-        watchers=tuple(Party(seat_id=seat_id) for seat_id in _watchers(item)),
+        watchers=() if new else tuple(Party(seat_id=seat_id) for seat_id in _watchers(item)),
         leads=(Party(seat_id=snapshot.seat_ids[lead]),) if lead else (),
     )
 

@@ -251,9 +251,8 @@ def _close_ask(ask: Comment, now: datetime) -> None:
 
 def watch(item: WorkItem, seat_id: UUID, now: datetime) -> None:
     """Makes a seat watch an item; watching twice is watching."""
-    Participant.objects.get_or_create(
-        item=item, seat_id=seat_id, role=ParticipantRole.WATCHER, defaults={"since": now}
-    )
+    watcher = Participant(item=item, seat_id=seat_id, role=ParticipantRole.WATCHER, since=now)
+    Participant.objects.bulk_create([watcher], ignore_conflicts=True)
 
 
 def _author(comment: Comment) -> Party | None:

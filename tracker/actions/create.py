@@ -100,7 +100,7 @@ def file_item(actor: Actor, args: CreateWorkItem, snapshot: Snapshot) -> Filed:
     )
     mentions = find(args.body, roster_of(snapshot))
     surroundings = replace(
-        around(item, actor, snapshot),
+        around(item, actor, snapshot, new=True),
         mentioned=tuple(Party(seat_id=snapshot.seat_ids[name]) for name in mentions.handles),
     )
     told = tell(
@@ -123,7 +123,8 @@ def file_item(actor: Actor, args: CreateWorkItem, snapshot: Snapshot) -> Filed:
         )
         told.heard += [entry for entry in said.told.heard if entry not in told.heard]
         told.held_back += [name for name in said.told.held_back if name not in told.held_back]
-    item.save(update_fields=["agent_wakes", "wakes_stopped_at"])
+    if item.agent_wakes:  # a person's own item was inserted with the count that it keeps
+        item.save(update_fields=["agent_wakes", "wakes_stopped_at"])
     writing.close()
     tell_pages(item, *((f"item:{parent.key}",) if parent else ()))
     return Filed(item, told, unheard(mentions.unknown))

@@ -120,7 +120,7 @@ class AttachmentsView(ReadView):
     @extend_schema(tags=["work"], responses={200: AttachmentListShape, **_ERRORS})
     def get(self, request: Request, key: str) -> Response:
         """Lists the files on an item, oldest first."""
-        return Response({"attachments": attachments(whole_item(key))["attachments"]})
+        return Response({"attachments": attachments(whole_item(key))})
 
     @extend_schema(
         tags=["work"], parameters=[_KEY], request={"multipart/form-data": UploadShape},

@@ -58,14 +58,10 @@ def attachment_of(item: WorkItem, word: str) -> Attachment:
     return found
 
 
-def attachments(item: WorkItem) -> dict[str, Any]:
-    """Returns what the item page's list of files shows."""
+def attachments(item: WorkItem) -> list[dict[str, Any]]:
+    """Returns the files of an item, oldest first."""
     found = item.attachments.filter(removed_at=None).order_by("created_at", "id")
-    return {
-        "attachments": [attachment_row(row) for row in found[:ATTACHMENTS]],
-        "attach_url": f"/work/{item.key}/attachments",
-        "attach_key": item.key,
-    }
+    return [attachment_row(row) for row in found[:ATTACHMENTS]]
 
 
 def attachment_row(row: Attachment) -> dict[str, Any]:

@@ -31,6 +31,7 @@ from tracker.queries.detail import (
     watchers_of,
     whole_item,
 )
+from tracker.queries.files import attachments
 from tracker.queries.groups import grouped
 from tracker.queries.items import filtered, find_by_words, project_rows
 from tracker.queries.listing import listing
@@ -233,6 +234,7 @@ def item_page(actor: Actor, key: str) -> dict[str, Any]:
             "wakes_stopped_at": item.wakes_stopped_at,
         },
         "subs": rows[1 : 1 + len(subs)],
+        "attachments": attachments(item),
         "blocked_by": [],
         "blocking": [],
         "asks": ask_queries.cards(asks, actor),

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
+from uuid import UUID
 
-from django.db.models import QuerySet
+from django.contrib.postgres.expressions import ArraySubquery
+from django.db.models import OuterRef, QuerySet, Subquery
 
 from crewlet.kernel.actors import Actor
 from crewlet.search.find import Found, search
@@ -26,12 +29,16 @@ def findable() -> QuerySet[WorkItem]:
     return WorkItem.objects.all()
 
 
-def text_to_index(item: WorkItem) -> str:
-    """Returns an item's text and what people said on it, oldest first."""
-    texts = ItemBody.objects.filter(item=item, version=item.body_version)
-    talk = Comment.objects.filter(item=item, kind=CommentKind.COMMENT).order_by("created_at", "id")
-    parts = [*texts.values_list("text", flat=True), *talk.values_list("body", flat=True)]
-    return "\n\n".join(parts)
+def texts_to_index(found: QuerySet[WorkItem]) -> Iterator[tuple[UUID, str, str]]:
+    """Yields id, title, and the text with what people said on it, oldest first: one statement."""
+    body = ItemBody.objects.filter(item=OuterRef("pk"), version=OuterRef("body_version"))
+    talk = Comment.objects.filter(item=OuterRef("pk"), kind=CommentKind.COMMENT)
+    rows = found.annotate(
+        text=Subquery(body.values("text")[:1]),
+        talk=ArraySubquery(talk.order_by("created_at", "id").values("body")),
+    ).values_list("pk", "key", "title", "text", "talk")
+    for ident, key, title, text, said in rows.order_by("id").iterator(chunk_size=500):
+        yield ident, f"{key} {title}", "\n\n".join([text, *said] if text else said)
 
 
 def found_items(actor: Actor, text: str, limit: int) -> dict[str, Any]:

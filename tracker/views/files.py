@@ -17,7 +17,6 @@ from crewlet.kernel.authority import Grant, require
 from crewlet.kernel.errors import CrewletError, Unauthenticated, status_of
 from tracker.access import project_by_key
 from tracker.queries import files as queries
-from tracker.queries.detail import whole_item
 from tracker.uploads import upload_args
 
 SHOWN = 200
@@ -60,13 +59,6 @@ def files_of(actor: Actor, project: str, query: Any) -> dict[str, Any]:
         "files_more": rows[-1].path if more else "",
         "files_begun": bool(after),
     }
-
-
-@fragment
-def item_attachments(request: HttpRequest, key: str) -> HttpResponse:
-    """Draws the files of an item alone."""
-    require(actor_of(request), Grant.STATE_READ)
-    return draw(request, "tracker/_attachments.html", queries.attachments(whole_item(key)))
 
 
 @require_POST

@@ -265,7 +265,8 @@ def test_calls_run_in_order_each_with_its_time_and_what_never_ran_has_none(stage
     stage.executes(Step(calls=three), SUBMIT)
     stage.reviews(DONE)
     stage.work()
-    look, unknown, note = ToolCall.objects.filter(round__n=0, round__phase__phase="execute")
+    calls = ToolCall.objects.filter(round__n=0, round__phase__phase="execute")
+    look, unknown, note = calls.order_by("ord")
     assert [row.name for row in (look, unknown, note)] == ["look_at", "bake_it", "note_on"]
     assert look.started_at is not None and note.started_at is not None
     assert look.started_at <= note.started_at
