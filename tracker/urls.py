@@ -18,6 +18,7 @@ urlpatterns = [
     re_path(rf"^work/{_PROJECT}$", pages.work, name="project"),
     path("files/<uuid:ident>", files.download, name="file"),
     re_path(rf"^work/{_ITEM}/attachments$", files.attach, name="attach"),
+    re_path(rf"^work/{_PROJECT}/files$", files.project_page, name="project-files"),
     re_path(rf"^ui/work/{_PROJECT}/files$", files.project_files, name="ui-project-files"),
     path("me", me.me, name="me"),
     path("me/<slug:section>", me.me, name="me-section"),

@@ -63,7 +63,6 @@ class PaletteRow:
     act: str = ""
     reason: str = ""
     keys: str = ""
-    peek: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 from django.db import connection
 
@@ -36,7 +37,7 @@ def index(kind: str, ident: str, title: str, body: str = "") -> None:
     """
     counts = Counter(terms(f"{title}\n{body}"))
     names = sorted(counts)
-    given = {
+    given: dict[str, Any] = {
         "kind": kind,
         "ident": ident,
         "title": title,

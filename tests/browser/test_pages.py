@@ -38,8 +38,12 @@ def paths(site: Site) -> list[str]:
     return [
         "/", "/inbox", "/agents", "/agents/seats/agent-swe", "/agents/seats/ana", "/live",
         f"/live/turns/{stage.running.id}", f"/live/turns/{stage.ended.id}", "/work", "/work/ENG",
-        "/work/projects", f"/work/{stage.asked.key}", "/work/new", "/settings/you",
-        "/settings/general", "/kit", "/account",
+        "/work/projects", "/work/ENG/files", f"/work/{stage.asked.key}", "/work/new",
+        "/me", "/spend",
+        "/spend/budgets", "/agents/roster", "/agents/teams", "/live/turns", "/live/events",
+        "/settings/you", "/settings/general", "/settings/people", "/settings/config",
+        "/settings/nodes", "/settings/audit", "/settings/models", "/settings/preferences",
+        "/work/search?q=lamp", "/kit", "/account",
     ]  # fmt: skip
 
 
@@ -76,7 +80,7 @@ def test_no_page_has_a_fault(site: Site, theme: str, width: int) -> None:
     faults: dict[str, list[str]] = {}
     page = site.open("/?still=1", width, theme)
     for path in paths(site):
-        answer = page.goto(f"{path}?still=1", wait_until="domcontentloaded")
+        answer = page.goto(f"{path}{'&' if '?' in path else '?'}still=1", wait_until="domcontentloaded")
         assert answer is not None
         assert answer.status == HTTPStatus.OK, f"{path} answers {answer.status}"
         settle(page)

@@ -24,6 +24,7 @@ from orgs.people.codes import digest_of, new_token
 from orgs.revisions import apply_document
 from tests.support.model_server import ModelServer
 from tests.support.people import a_person
+from tests.support.processes import free_port
 from tests.support.script import ScriptedCall, SeenRequest, Step
 from tests.support.until import until
 
@@ -74,22 +75,35 @@ class Heard:
         return heard
 
 
-def found(server: ModelServer, provider: str = OPENAI) -> Person:
+def found(server: ModelServer | Nobody, provider: str = OPENAI) -> Person:
     """Applies the company on this model server; returns its founder, who may sign in."""
     text = TEXT + "    " + provider.format(server=server)
     apply_document(engine_actor("tests"), text, summary="A bakery")
     return a_person("rita.founder", seat=Seat.objects.get(handle="rita"))
 
 
+class Nobody:
+    """A model server that a test asks nothing: nothing listens there."""
+
+    def __init__(self) -> None:
+        self.openai_url = f"http://127.0.0.1:{free_port()}/v1"
+
+
+def token_of(person: Person, *grants: Grant, label: str = "script") -> str:
+    """A token of a person's for a day; it may read and work unless told otherwise."""
+    value = new_token()
+    Credential.objects.create(
+        kind=CredentialKind.TOKEN, label=label, person=person, digest=digest_of(value),
+        grants=[grant.value for grant in grants or (Grant.STATE_READ, Grant.WORK_WRITE)],
+        created_at=clock.now(), created_by="tests", expires_at=clock.now() + timedelta(days=1),
+    )  # fmt: skip
+    return value
+
+
 @contextmanager
 def program(url: str, person: Person) -> Iterator[httpx.Client]:
     """A program of a person: REST with a personal token that may read and work."""
-    value = new_token()
-    Credential.objects.create(
-        kind=CredentialKind.TOKEN, label="script", person=person, digest=digest_of(value),
-        grants=[Grant.STATE_READ.value, Grant.WORK_WRITE.value], created_at=clock.now(),
-        created_by="tests", expires_at=clock.now() + timedelta(days=1),
-    )  # fmt: skip
+    value = token_of(person)
     with httpx.Client(
         base_url=f"{url}/api/v1", headers={"authorization": f"Bearer {value}"}, timeout=15
     ) as client:

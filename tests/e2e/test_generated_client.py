@@ -7,19 +7,14 @@ import json
 import os
 import subprocess
 import sys
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
-from crewlet.kernel import clock
-from crewlet.kernel.authority import Grant
-from orgs.models.people import Credential, CredentialKind
-from orgs.people.codes import digest_of, new_token
-from tests.e2e.company import found
-from tests.support.processes import Process, free_port
+from tests.e2e.company import Nobody, found, token_of
+from tests.support.processes import Process
 
 pytestmark = [pytest.mark.e2e, pytest.mark.django_db(transaction=True), pytest.mark.timeout(120)]
 BIN = Path(sys.prefix) / "bin"
@@ -27,23 +22,10 @@ BIN = Path(sys.prefix) / "bin"
 UNKNOWN_TO_IT = "Unsupported content type application/yaml"
 
 
-class Nobody:
-    """A model server that no test here asks anything."""
-
-    openai_url = f"http://127.0.0.1:{free_port()}/v1"
-
-
 @pytest.fixture
 def token(web: Process) -> str:
     """A token of the founder's that reads and works."""
-    value = new_token()
-    Credential.objects.create(
-        kind=CredentialKind.TOKEN, label="generated", created_at=clock.now(), created_by="tests",
-        person=found(Nobody()), digest=digest_of(value),  # type: ignore[arg-type]
-        grants=[Grant.STATE_READ.value, Grant.WORK_WRITE.value],
-        expires_at=clock.now() + timedelta(days=1),
-    )  # fmt: skip
-    return value
+    return token_of(found(Nobody()), label="generated")
 
 
 def generate(web: Process, token: str, folder: Path) -> str:

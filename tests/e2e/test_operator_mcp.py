@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Iterator
-from datetime import timedelta
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import httpx
@@ -17,40 +16,26 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult, ReadResourceResult, TextResourceContents
 
 from crewlet.kernel import clock
-from crewlet.kernel.authority import Grant
 from crewlet.kernel.models import AuditEntry
-from orgs.models.people import Credential, CredentialKind, Person
-from orgs.people.codes import digest_of, new_token
-from tests.e2e.company import found
-from tests.support.processes import Process, free_port
+from orgs.models.people import Credential, Person
+from orgs.people.codes import digest_of
+from tests.e2e.company import Nobody, found, token_of
+from tests.support.processes import Process
 from tracker.models.items import WorkItem
 
 pytestmark = [pytest.mark.e2e, pytest.mark.django_db(transaction=True)]
-READS_AND_WORKS = (Grant.STATE_READ, Grant.WORK_WRITE)
 OLD_HANDSHAKE, NEW_EXCHANGE = "legacy", "auto"
-
-
-class Nobody:
-    """A model server that no test here asks anything."""
-
-    openai_url = f"http://127.0.0.1:{free_port()}/v1"
 
 
 @pytest.fixture
 def rita(web: Process) -> Person:
-    return found(Nobody())  # type: ignore[arg-type]
+    return found(Nobody())
 
 
 @pytest.fixture
-def token(rita: Person) -> Iterator[str]:
+def token(rita: Person) -> str:
     """Rita's token for her assistant: it reads and works, and manages nobody."""
-    value = new_token()
-    Credential.objects.create(
-        kind=CredentialKind.TOKEN, label="assistant", person=rita, digest=digest_of(value),
-        grants=[grant.value for grant in READS_AND_WORKS], created_at=clock.now(),
-        created_by="tests", expires_at=clock.now() + timedelta(days=1),
-    )  # fmt: skip
-    yield value
+    return token_of(rita, label="assistant")
 
 
 def with_client(

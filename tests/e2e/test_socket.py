@@ -18,24 +18,18 @@ from websockets.sync.client import ClientConnection, connect
 
 from crewlet.kernel import live
 from orgs.models.people import Person
-from tests.e2e.company import SLOW, act, found, program
+from tests.e2e.company import SLOW, Nobody, act, found, program
 from tests.e2e.conftest import OPERATOR
 from tests.support import redis
 from tests.support.people import a_person, signed_in
-from tests.support.processes import Process, free_port
+from tests.support.processes import Process
 
 BURST = 300
 
 
-class Nobody:
-    """A model server that no test here asks anything."""
-
-    openai_url = f"http://127.0.0.1:{free_port()}/v1"
-
-
 @pytest.fixture
 def rita(web: Process) -> Person:
-    return found(Nobody())  # type: ignore[arg-type]
+    return found(Nobody())
 
 
 class Socket:

@@ -175,3 +175,17 @@ def test_an_upload_is_saved_never_run_and_only_pictures_show(cast: Cast, ana: Cl
     assert Client().get(f"/files/{row.pk}").status_code == 303
     act(cast.ana, "remove_attachment", item="ENG-1", attachment=str(row.pk))
     assert ana.get(f"/files/{row.pk}").status_code == 404
+
+
+def test_a_projects_files_stand_on_a_page_of_their_own(ana: Client, cast: Cast) -> None:
+    """TRK-40: an empty project says so; what a seat writes is listed with who wrote it."""
+    empty = ana.get("/work/ENG/files").content.decode()
+    assert "No files yet" in empty
+    act(cast.swe, "write_project_file", project="ENG", path="plans/lamp.md", content="# Lamp")
+    shown = ana.get("/work/ENG/files").content.decode()
+    assert ">plans/lamp.md</a>" in shown
+    assert "version 1" in shown
+    assert 'href="/work/ENG/files" aria-current="page"' in shown
+    board = ana.get("/work/ENG").content.decode()
+    assert 'href="/work/ENG/files">Files</a>' in board
+    assert ana.get("/work/NOPE/files").status_code == 404

@@ -10,14 +10,16 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_POST, require_safe
 
-from crewlet.console.pages import actor_of, draw, fragment, to_sign_in
+from crewlet.console.pages import actor_of, draw, fragment, page, to_sign_in
 from crewlet.kernel.actions import Door, perform
 from crewlet.kernel.actors import Actor
 from crewlet.kernel.authority import Grant, require
 from crewlet.kernel.errors import CrewletError, Unauthenticated, status_of
 from tracker.access import project_by_key
 from tracker.queries import files as queries
+from tracker.queries import pages
 from tracker.uploads import upload_args
+from tracker.views.tabs import project_tabs
 
 SHOWN = 200
 
@@ -41,6 +43,13 @@ def download(request: HttpRequest, ident: UUID) -> HttpResponseBase:
     return response
 
 
+@page
+def project_page(request: HttpRequest, project: str) -> HttpResponse:
+    """Draws the page of a project's files."""
+    context = files_of(actor_of(request), project, request.GET)
+    return draw(request, "tracker/files.html", context)
+
+
 @fragment
 def project_files(request: HttpRequest, project: str) -> HttpResponse:
     """Draws the files of a project alone."""
@@ -50,14 +59,17 @@ def project_files(request: HttpRequest, project: str) -> HttpResponse:
 def files_of(actor: Actor, project: str, query: Any) -> dict[str, Any]:
     """Returns what the list of a project's files shows, for the page and its fragment."""
     require(actor, Grant.STATE_READ)
+    shown = pages.project(actor, project)
     found = project_by_key(project)
     after = query.get("after", "")
     rows, more = queries.project_files(found, after=after, limit=SHOWN)
     return {
+        "project": shown,
+        "tabs": project_tabs(found.key, "files"),
         "files": queries.file_rows(rows),
         "files_key": found.key,
         "files_more": rows[-1].path if more else "",
-        "files_begun": bool(after),
+        "files_after": after,
     }
 
 

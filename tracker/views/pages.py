@@ -13,6 +13,7 @@ from crewlet.kernel.actors import Actor
 from orgs.inbox import company_zone, snooze_choices
 from tracker.queries import pages as queries
 from tracker.views.filters import chips, selects
+from tracker.views.tabs import project_tabs
 
 SHAPES = ("list", "board")
 FILTERS = ("status", "assignee", "q")
@@ -144,6 +145,7 @@ def _work(request: HttpRequest, project: str) -> dict[str, Any]:
         "bands": _bands(found) if plain else [],
         "topic": f"project:{project}" if project else "work",
         "selects": selects(more),
+        "project_tabs": project_tabs(project.upper(), "items", found["total"]) if project else [],
     }
 
 
