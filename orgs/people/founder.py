@@ -14,6 +14,7 @@ from orgs.models.people import Person, PersonStage
 from orgs.models.seats import Seat, SeatKind
 
 FIRST_LOGIN = "first.person"
+NAMELESS = "First person"
 
 
 def founder_seat() -> Seat | None:
@@ -29,7 +30,7 @@ def create(*, grants: Iterable[Grant]) -> Person:
     seat = founder_seat()
     return Person.objects.create(
         login=f"{seat.handle}.founder" if seat else FIRST_LOGIN,
-        name=seat.name if seat else "First person",
+        name=seat.name if seat else NAMELESS,
         stage=PersonStage.INVITED,
         grants=sorted(grant.value for grant in grants),
         seat=seat,

@@ -13,6 +13,7 @@ from crewlet.kernel.errors import CrewletError, ErrorCode
 from orgs import epochs
 from orgs.models.people import Person
 from orgs.models.seats import Seat
+from orgs.people.founder import NAMELESS
 from orgs.revisions import apply_document
 from orgs.setup.templates import Template, first_document
 from orgs.setup.thinking import Thinking, provider_of
@@ -63,7 +64,7 @@ def create_company(actor: Actor, args: CreateCompany, target: None) -> Result:
         source="setup",
     )
     if args.founder:
-        _take_the_seat(actor)
+        _take_the_seat(actor, args.founder)
     return Result(
         f"{args.name} runs as epoch {applied.epoch}.",
         refs=(f"revision:{applied.revision_id}",),
@@ -81,8 +82,11 @@ def already_configured() -> CrewletError:
     )
 
 
-def _take_the_seat(actor: Actor) -> None:
-    """Binds the person who founded the company, unless they hold a seat; a token holds none."""
+def _take_the_seat(actor: Actor, name: str) -> None:
+    """Binds the person who founded the company, unless they hold a seat; a token holds none. Who
+    came in by the printed link has no name yet and takes the seat's.
+    """
     if actor.person_id is not None:
         seat = Seat.objects.get(handle=FOUNDER, removed_at=None)
         Person.objects.filter(id=actor.person_id, seat=None).update(seat=seat)
+        Person.objects.filter(id=actor.person_id, name=NAMELESS).update(name=name)

@@ -71,6 +71,7 @@ def test_a_fresh_store_becomes_a_company_in_the_browser(first: Client) -> None:
     me = Person.objects.select_related("seat").get()
     assert me.seat is not None
     assert me.seat.handle == "founder"
+    assert me.name == "Ana Silva", "who came by the printed link had no name of their own"
 
     done = first.get("/setup/done").content.decode()
     assert "Harbour Bakery runs" in done
