@@ -80,7 +80,8 @@ def test_no_page_has_a_fault(site: Site, theme: str, width: int) -> None:
     faults: dict[str, list[str]] = {}
     page = site.open("/?still=1", width, theme)
     for path in paths(site):
-        answer = page.goto(f"{path}{'&' if '?' in path else '?'}still=1", wait_until="domcontentloaded")
+        still = f"{path}{'&' if '?' in path else '?'}still=1"
+        answer = page.goto(still, wait_until="domcontentloaded")
         assert answer is not None
         assert answer.status == HTTPStatus.OK, f"{path} answers {answer.status}"
         settle(page)
