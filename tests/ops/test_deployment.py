@@ -77,8 +77,11 @@ def image_environment(folder: Path) -> dict[str, str]:
 
 
 @pytest.fixture
-def start(image: Path, tmp_path: Path, db: None) -> Iterator[Any]:
-    """Starts a service of ours as compose would, on this test's database and Redis."""
+def start(image: Path, tmp_path: Path, transactional_db: None) -> Iterator[Any]:
+    """Starts a service of ours as compose would, on this test's database and Redis.
+
+    What a process commits is emptied after it has ended, not taken back with a transaction.
+    """
     with running_processes(tmp_path) as started:
 
         def run(name: str, service: dict[str, Any], **environment: str) -> Process:
