@@ -5,8 +5,13 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib import import_module
 
 from crewlet.environment import BadEnvironment
+
+# Both are replaced by Celery at once, which sets Django up itself: doing that here as well would
+# double the time a worker takes to start.
+BECOME_CELERY = ("worker", "beat")
 
 
 def main() -> int:
@@ -20,7 +25,12 @@ def main() -> int:
         )
         return 2
     try:
-        execute_from_command_line(sys.argv)
+        if sys.argv[1:2] and sys.argv[1] in BECOME_CELERY:
+            import_module(f"agents.management.commands.{sys.argv[1]}").Command().run_from_argv(
+                sys.argv
+            )
+        else:
+            execute_from_command_line(sys.argv)
     except BadEnvironment as error:
         sys.stderr.write(f"{error}\n")
         return 2

@@ -19,15 +19,18 @@ def register() -> None:
     from agents.live import topics
     from agents.llm import trials
     from agents.llm.base import StopReason
-    from agents.mail import retention
+    from agents.mail import retention, retired
     from agents.memory import diary
+    from agents.queries import named
     from agents.tools.registry import TOOL_SOURCES, action_tools
     from agents.turn import colleague, machine
     from agents.views import panels, peeks, settings_models, settings_nodes
     from crewlet.kernel import events
     from crewlet.kernel.actions import forget_expired
+    from crewlet.kernel.refs import REF_KINDS, RefKind
     from crewlet.ops.alarms import AlarmBook
     from crewlet.ops.reference.pages import STATES
+    from orgs import outbound
 
     book = AlarmBook()
 
@@ -40,10 +43,14 @@ def register() -> None:
     duties.register(duties.Duty("diary", 900.0, diary.sweep))
     duties.register(duties.Duty("operations", 900.0, forget_expired))
     duties.register(duties.Duty("mail_retention", 900.0, retention.forget_old))
+    duties.register(duties.Duty("mailbox_retirement", 60.0, retired.retire))
     duties.register(duties.Duty("event_retention", 900.0, events.forget_old))
     duties.register(duties.Duty("provider_tests", 2.0, trials.run_pending))
+    duties.register(duties.Duty("outbound_mail", 10.0, outbound.run))
     duties.register(duties.Duty("alarms", 10.0, book.run_once))
     topics.register()
+    REF_KINDS.register("turn", RefKind(named.turn_label, named.turn_url, named.turn_exists))
+    REF_KINDS.register("event", RefKind(named.event_label, named.event_url, named.event_exists))
     panels.register_panels()
     peeks.register_peeks()
     settings_models.register_models()

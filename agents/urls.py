@@ -17,6 +17,7 @@ urlpatterns = [
     path("live/turns", live.turns, name="live-turns"),
     path("live/events", live.events, name="live-events"),
     path("live/events/<uuid:event_id>", live.event, name="live-event"),
+    path("live/traces/<slug:trace_id>", live.trace, name="live-trace"),
     path("live/turns/<uuid:turn_id>", pages.turn, name="turn"),
     path("spend", spend.overview, name="spend"),
     path("spend/budgets", spend.budgets, name="spend-budgets"),

@@ -13,18 +13,31 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import parse_qs, quote, urlencode, urlsplit
+from urllib.parse import parse_qs, quote, unquote, urlencode, urlsplit
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
 # sun_path holds 108 bytes on Linux and 104 on macOS; Postgres appends ".s.PGSQL.5432.lock".
 LONGEST_SOCKET_FOLDER = 80
+MAIL_PORTS = {"smtp": 25, "smtp+tls": 587, "smtps": 465}
 NODE_ROLES = frozenset({"seats", "duties"})
 TOKEN_PREFIX = "CREWLET_API_TOKEN_"  # noqa: S105 - the name of a variable, not a secret
 
 
 class BadEnvironment(Exception):
     """An environment variable holds what Crewlet cannot use; the message names the remedy."""
+
+
+@dataclass(frozen=True)
+class MailServer:
+    """Where e-mail to people is handed in, and whom it comes from."""
+
+    host: str
+    port: int
+    user: str
+    password: str = field(repr=False)
+    security: str
+    sender: str
 
 
 @dataclass(frozen=True)
@@ -45,6 +58,8 @@ class Env:
     pool_size: int
     idle_transaction_seconds: float
     public_url: str
+    mail: MailServer | None = field(repr=False)
+    company_writers: frozenset[str]
     allowed_hosts: tuple[str, ...]
     redis_prefix: str
     api_tokens: Mapping[str, str] = field(repr=False)
@@ -107,6 +122,8 @@ def read(environ: Mapping[str, str], base_dir: Path = BASE_DIR) -> Env:
             "CREWLET_IDLE_TRANSACTION_SECONDS", lease_ttl / 4, least=0.05
         ),
         public_url=public_url,
+        mail=reader.mail("EMAIL_URL", urlsplit(public_url).hostname or "localhost"),
+        company_writers=reader.words("CREWLET_COMPANY_WRITERS"),
         allowed_hosts=_allowed_hosts(reader.text("CREWLET_ALLOWED_HOSTS"), public_url),
         redis_prefix=reader.text("CREWLET_REDIS_PREFIX", "crewlet"),
         api_tokens=reader.tokens(),
@@ -228,13 +245,41 @@ class _Reader:
             )
         return given
 
+    def mail(self, name: str, domain: str) -> MailServer | None:
+        given = self.text(name)
+        if not given:
+            return None
+        try:
+            parts = urlsplit(given)
+            port, query = parts.port, parse_qs(parts.query)
+        except ValueError:
+            parts, port, query = urlsplit(""), None, {}
+        if parts.scheme not in MAIL_PORTS or not parts.hostname or set(query) - {"from"}:
+            # Never the value: it holds a password.
+            raise BadEnvironment(
+                f"{name} is no mail server; give one like "
+                "smtp+tls://user:password@mail.example:587?from=crewlet@example.com "
+                f"({', '.join(MAIL_PORTS)})."
+            )
+        return MailServer(
+            host=parts.hostname,
+            port=port or MAIL_PORTS[parts.scheme],
+            user=unquote(parts.username or ""),
+            password=unquote(parts.password or ""),
+            security={"smtps": "ssl", "smtp+tls": "tls"}.get(parts.scheme, ""),
+            sender=query.get("from", [f"crewlet@{domain}"])[0],
+        )
+
+    def words(self, name: str) -> frozenset[str]:
+        return frozenset(word.strip() for word in self.text(name).split(",") if word.strip())
+
     def roles(self, name: str) -> frozenset[str]:
-        given = {role.strip() for role in self.text(name).split(",") if role.strip()}
+        given = self.words(name)
         unknown = sorted(given - NODE_ROLES)
         if unknown:
             known = ", ".join(sorted(NODE_ROLES))
             raise BadEnvironment(f"{name} names {', '.join(unknown)}; the roles are {known}.")
-        return frozenset(given) or NODE_ROLES
+        return given or NODE_ROLES
 
     def tokens(self) -> dict[str, str]:
         return {

@@ -237,6 +237,17 @@ SPECTACULAR_SETTINGS = {
 # The Celery app itself is configured in crewlet.kernel.queue.
 DJANGO_CELERY_BEAT_TZ_AWARE = True
 
+# -- Mail to people ----------------------------------------------------------------------------
+# Without a mail server the host is empty, and nothing is ever handed to anybody.
+EMAIL_HOST = CREWLET.mail.host if CREWLET.mail else ""
+if CREWLET.mail:
+    EMAIL_PORT = CREWLET.mail.port
+    EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = CREWLET.mail.user, CREWLET.mail.password
+    EMAIL_USE_TLS = CREWLET.mail.security == "tls"
+    EMAIL_USE_SSL = CREWLET.mail.security == "ssl"
+    DEFAULT_FROM_EMAIL = CREWLET.mail.sender
+EMAIL_TIMEOUT = 10
+
 # -- Logs --------------------------------------------------------------------------------------
 LOGGING = logging_config(level=CREWLET.log_level, fmt=CREWLET.log_format)
 

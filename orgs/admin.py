@@ -13,6 +13,7 @@ from crewlet.kernel.actions import Door, perform
 from crewlet.kernel.authority import Grant
 from orgs.models.company import Activation, Company, ConfigRevision
 from orgs.models.notices import InboxMark, Notice
+from orgs.models.outbound import OutboundMail
 from orgs.models.people import Credential, Person, SessionRecord, SignInTally
 from orgs.models.seats import Seat, Unit
 
@@ -111,6 +112,14 @@ class InboxMarkAdmin(ReadOnlyAdmin):
     """What people put aside."""
 
     list_display = ("login", "ref", "snoozed_until", "done_at")
+
+
+@admin.register(OutboundMail)
+class OutboundMailAdmin(ReadOnlyAdmin):
+    """What left for people by e-mail."""
+
+    list_display = ("person", "ref", "state", "attempts", "due_at", "ended_at", "error")
+    list_filter = ("state",)
 
 
 @admin.register(ConfigRevision)

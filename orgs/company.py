@@ -20,6 +20,7 @@ from crewlet.ops.reference.pages import PAGES, Page
 from orgs import epochs
 from orgs.document.schema import schema
 from orgs.models.company import ConfigRevision
+from orgs.queries import places
 from orgs.queries.company import org_view
 
 
@@ -29,6 +30,8 @@ def register() -> None:
     import_module("orgs.actions.company")
     TOPICS.register("org", lambda actor, _rest: Grant.STATE_READ in actor.grants)
     REF_KINDS.register("revision", RefKind(label=_summary, url=_url, exists=_exists))
+    REF_KINDS.register("seat", RefKind(places.seat_label, places.seat_url, places.seat_exists))
+    REF_KINDS.register("unit", RefKind(places.unit_label, places.unit_url, places.unit_exists))
     UP_HOOKS.prepare.register("demo", _prepare_demo)
     register_obstacle(Reason.UNCONFIGURED, lambda: epochs.current() is None)
     RESOURCES.register(

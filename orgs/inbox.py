@@ -116,6 +116,16 @@ def unread_count(actor: Actor, now: datetime) -> int:
     return _in_scope(notices_of(actor), "unread", now).filter(primary=True).count()
 
 
+def unread(actor: Actor, now: datetime) -> QuerySet[Notice]:
+    """Returns the notices that the actor has neither read nor snoozed, the newest first."""
+    return _in_scope(notices_of(actor), "unread", now)
+
+
+def waiting_rows(actor: Actor, now: datetime) -> list[InboxRow]:
+    """Returns what waits on the actor and is not set aside, the oldest first."""
+    return _waiting(actor, "unread", now)
+
+
 def notices_of(actor: Actor) -> QuerySet[Notice]:
     """Returns the notices of the person and of the seat they hold, the newest first."""
     mine = Q(person_id=actor.person_id)

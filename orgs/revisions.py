@@ -34,6 +34,7 @@ from orgs.document.secrets import restored
 from orgs.document.source import read
 from orgs.document.validation import Reading, validate_data, validate_text
 from orgs.events import CompanyApplied
+from orgs.managed import require_writer
 from orgs.models.company import Activation, Company, ConfigRevision
 from orgs.projection import Projected, project
 
@@ -100,9 +101,10 @@ def apply_document(
 
     `base` is the revision the document was made from; None means whatever runs. Raises
     `validation_error` with every problem, `summary_required`, `precondition_failed` for
-    `create_only` on a company or a `base` without one, `Conflict` when a held seat would go, and
-    what receivers raise.
+    `create_only` on a company or a `base` without one, `config_managed` for a credential that may
+    not change it, `Conflict` when a held seat would go, and what receivers raise.
     """
+    require_writer(actor)
     text = summary.strip()
     if not text:
         raise CrewletError(
@@ -147,6 +149,7 @@ def activate_revision(actor: Actor, revision_id: UUID, *, summary: str = "") -> 
         _, reading = _checked(wanted.payload, None)
         if wanted.id == company.active_revision_id:
             return _activate(_Start(actor, wanted, "reload"), company, reading)
+        require_writer(actor)
         text = summary.strip() or f"Back to: {wanted.summary}"
         revision = _stored(_Write(actor, text, "revert"), wanted.payload, reading, company)
         return _activate(_Start(actor, revision, "revert"), company, reading)

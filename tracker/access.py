@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crewlet.kernel.errors import Invalid, NotFound
+from crewlet.kernel.errors import Gone, Invalid, NotFound
 from crewlet.kernel.nearest import nearest
 from tracker.models.comments import Comment
 from tracker.models.items import WorkItem
@@ -18,9 +18,10 @@ def item_by_key(word: str, *, field: str = "item") -> WorkItem:
     return pick(WorkItem.objects.select_related(*_RELATED), word, field=field)
 
 
-def locked(item: WorkItem) -> WorkItem:
+def locked(item: WorkItem, *, removed: bool = False) -> WorkItem:
     """Returns the item's row as it is now, locked until the transaction ends.
 
+    Raises `Gone` for an item that was removed, unless `removed` says that such a one will do.
     Lock order: project first where both are taken, then items by id; the change counter last.
     """
     fresh = WorkItem.objects.select_for_update(no_key=True, of=("self",)).get(pk=item.pk)
@@ -29,7 +30,19 @@ def locked(item: WorkItem) -> WorkItem:
         known = item._state.fields_cache.get(name)
         if known is not None and known.pk == getattr(fresh, f"{name}_id"):
             setattr(fresh, name, known)
-    return fresh
+    return fresh if removed else in_sight(fresh)
+
+
+def in_sight(item: WorkItem, *, field: str = "item") -> WorkItem:
+    """Returns an item that takes writes; raises `Gone` naming a removed one and the remedy."""
+    if item.removed_at is not None:
+        raise Gone(
+            f"{field}: {item.key} was removed by {item.removed_by_name} and takes no writes. A "
+            "person can bring it back with restore_work_item.",
+            field=field,
+            removed_at=item.removed_at.isoformat(),
+        )
+    return item
 
 
 def project_by_key(word: str, *, field: str = "project") -> Project:
@@ -53,6 +66,17 @@ def project_by_key(word: str, *, field: str = "project") -> Project:
         field=field,
         allowed=keys,
     )
+
+
+def taking(project: Project, *, field: str = "project") -> Project:
+    """Returns a project that takes new work; raises `Invalid` for an archived one."""
+    if project.archived_at is not None:
+        raise Invalid(
+            f"{field}: {project.key} is archived and takes no new item or file. Restore it with "
+            "write_project(archived=false), or choose another project.",
+            field=field,
+        )
+    return project
 
 
 def comment_on(item: WorkItem, word: str, *, field: str) -> Comment:

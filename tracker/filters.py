@@ -49,7 +49,9 @@ SHAPING = (
     "any", "around", "cursor", "group", "group_by", "group_by2", "group_limit", "limit", "preset",
     "sort", "totals",
 )  # fmt: skip
-KEYS = tuple(sorted((*LISTS, *DATES, *FLAGS, *TESTS, *SHAPING)))
+WHOLE = ("removed",)
+"""What says of which items the whole query is, and is no test within it."""
+KEYS = tuple(sorted((*LISTS, *DATES, *FLAGS, *TESTS, *SHAPING, *WHOLE)))
 IN_BRANCH = tuple(sorted((*LISTS, *DATES, *FLAGS, *TESTS)))
 NEEDS_MORE = {
     "blocked": "items have no dependencies here",
@@ -84,6 +86,7 @@ class Filters:
     closed_since: DateTest | None = None
     show_closed: str = ""
     open_only: bool = False
+    removed: bool = False
     has_children: bool | None = None
     has_parent: bool | None = None
     has_open_asks: bool | None = None
@@ -159,7 +162,7 @@ def _read(words: Mapping[str, str]) -> Filters:
             filters = _set(filters, key, read_choice(key, value))
         elif key in DATES:
             filters = _set(filters, key, read_date_test(key, value))
-        elif key in FLAGS:
+        elif key in (*FLAGS, *WHOLE):
             filters = _set(filters, key, _flag(key, value))
         else:
             filters = _set(filters, key, _SINGLE[key](value))

@@ -14,7 +14,7 @@ from uuid import UUID
 from agents.mail.letters import ReplyKind
 from agents.mail.triggers import TriggerKind
 from tracker.statuses import STATUS_LABELS, Status
-from tracker.wakes import ChangeKind, Happened, Reason
+from tracker.wakes import REMOVAL_KINDS, ChangeKind, Happened, Reason
 
 QUOTE_BYTES = 4096
 
@@ -110,6 +110,32 @@ def note(key: str, title: str, status: str, assignee: str | None, body: str) -> 
     }
 
 
+def purged(key: str, sender: Sender, why: str) -> dict[str, Any]:
+    """Returns the payload of the letter that tells a lead of a purge: key, who and why, no more."""
+    reason = f"an item of a project you lead was {Reason.PURGED.value}"
+    lines = [
+        f"Item: {key}",
+        f"Reason: {reason}",
+        f"From: {sender.name} (@{sender.handle}, {sender.kind})",
+        f"Why: {why}",
+        "",
+        f"No answer is owed. Nothing of {key} is left to read; its parts moved up.",
+    ]
+    return {
+        "summary": f"{sender.name}: purged {key}"[:300],
+        "sender": {"handle": sender.handle, "name": sender.name, "kind": sender.kind},
+        "text": "\n".join(lines),
+        "item": _item(key, "", "", None),
+        "reason": Reason.PURGED.value,
+        "reason_words": reason,
+        "change": ChangeKind.PURGED.value,
+        "fields": {},
+        "quote": why,
+        "addressed": False,
+        "comment": "",
+    }
+
+
 def _head(key: str, title: str, status: str, assignee: str | None, reason: str) -> list[str]:
     return [
         f"Item: {key} — {title}",
@@ -125,6 +151,8 @@ def _item(key: str, title: str, status: str, assignee: str | None) -> dict[str, 
 
 def reason_words(reason: Reason, happened: Happened) -> str:
     """Returns why somebody hears of a change, as the second line of a letter says it."""
+    if happened.kind in REMOVAL_KINDS:
+        return _removal_words(reason, happened.kind.value)
     if reason is Reason.ASSIGNEE:
         return _assignee_words(happened)
     if reason is Reason.REPORTER:
@@ -138,6 +166,16 @@ def reason_words(reason: Reason, happened: Happened) -> str:
         Reason.PARENT_ASSIGNEE: "a part of your item was finished",
         Reason.WATCHER: f"{_what(happened)} on an item you watch",
     }.get(reason, f"{_what(happened)} in a project you lead, and nobody else hears of it")
+
+
+def _removal_words(reason: Reason, done: str) -> str:
+    """Says what was done to the item first: whoever works on it stops, or may go on."""
+    whose = {
+        Reason.ASSIGNEE: "it is your item",
+        Reason.REPORTER: "you filed it",
+        Reason.WATCHER: "you watch it",
+    }.get(reason, "you lead its project, and nobody else hears of it")
+    return f"{done}; {whose}"
 
 
 def _assignee_words(happened: Happened) -> str:
@@ -159,6 +197,8 @@ def _what(happened: Happened) -> str:
 
 def _how_to_answer(facts: Facts) -> str:
     key = facts.key
+    if facts.happened.kind is ChangeKind.REMOVED:
+        return f"No answer is owed. {key} takes no writes until a person restores it: stop here."
     if facts.open_ask:
         return (
             f"Answer with comment_on_work_item on {key}, answers={facts.comment_id}"
@@ -177,6 +217,8 @@ def _summary(facts: Facts) -> str:
         ChangeKind.COMMENT: "commented on",
         ChangeKind.ASSIGNEE: "reassigned",
         ChangeKind.STATUS: "moved",
+        ChangeKind.REMOVED: "removed",
+        ChangeKind.RESTORED: "restored",
     }.get(facts.happened.kind, "changed")
     if facts.reason is Reason.ASKED:
         verb = "asks you on"
@@ -217,6 +259,8 @@ def _word(name: str, value: Any, handles: Mapping[UUID, str]) -> str:
         return str(value)
     if name == "body":
         return f"{value} characters"
+    if isinstance(value, list):
+        return ", ".join(str(one) for one in value) or "none"
     return str(value)
 
 

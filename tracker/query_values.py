@@ -16,7 +16,7 @@ VALUES_MOST = 16
 TOTALS_MOST = 8
 SORTS = (
     "rank", "updated", "created", "due", "finished", "priority", "status_entered", "title",
-    "tokens",
+    "tokens", "removed",
 )  # fmt: skip
 AXES = (
     "status", "status_group", "priority", "assignee", "tag", "project", "unit", "parent",

@@ -123,7 +123,7 @@ def spend_lands_on_the_item(fact: SpendAdded) -> None:
     item = _item_of(fact.work_item)
     if item is None:
         return
-    item = locked(item)
+    item = locked(item, removed=True)  # what a turn cost was spent all the same
     # Under the item's lock: whoever else charges this turn to it waits here.
     charged = set(
         TurnCharge.objects.filter(item=item, turn_id=fact.turn_id).values_list("op_id", flat=True)
@@ -157,7 +157,9 @@ def failure_is_said_on_the_item(fact: TurnFailed) -> None:
     item = _item_of(fact.work_item)
     if item is None:
         return
-    item = locked(item)
+    item = locked(item, removed=True)
+    if item.removed_at is not None:
+        return  # nobody waits there; the runtime itself tells the people above the seat
     snapshot, writing = epochs.active(), Writing(engine_actor("turn"))
     body = f"A turn of @{fact.handle} ({fact.name}) on this item failed. {fact.message}"
     system_comment(item, body, writing, turn_id=fact.turn_id)

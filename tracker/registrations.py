@@ -17,7 +17,16 @@ def register() -> None:
     from crewlet.search.find import SOURCES as SEARCHED
     from orgs.inbox import SOURCES, InboxSource
     from tracker import inbox, receivers, seen  # noqa: F401
-    from tracker.actions import comment, create, place, reads, update  # noqa: F401
+    from tracker.actions import (  # noqa: F401
+        comment,
+        create,
+        place,
+        projects,
+        purge,
+        reads,
+        removal,
+        update,
+    )
     from tracker.actions import files as file_actions  # noqa: F401
     from tracker.actions import search as search_actions  # noqa: F401
     from tracker.indexing import SOURCE

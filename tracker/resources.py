@@ -8,7 +8,7 @@ from typing import Any
 from crewlet.doors.mcp import RESOURCES, McpResource
 from crewlet.kernel.actions import Door, perform
 from crewlet.kernel.actors import Actor
-from tracker.queries import pages
+from tracker.queries import projects as queries
 
 
 def register_resources() -> None:
@@ -33,7 +33,7 @@ def item(actor: Actor, key: str) -> Mapping[str, Any]:
 
 def projects(actor: Actor, ident: str) -> Mapping[str, Any]:
     """Returns the projects with their counts."""
-    rows = pages.projects(actor)
+    rows = queries.projects(actor)
     return {
         "projects": [
             {"key": row["key"], "name": row["name"], "purpose": row["purpose"], "open": row["open"]}

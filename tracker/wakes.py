@@ -27,6 +27,7 @@ class Reason(StrEnum):
     REPORTER = "reporter"
     THREAD = "thread"
     WATCHER = "watcher"
+    PURGED = "purged"
     LEAD_FALLBACK = "lead_fallback"
 
 
@@ -47,9 +48,18 @@ class ChangeKind(StrEnum):
     PROJECT_UPDATED = "project_updated"
     FILE_WRITTEN = "file_written"
     FILE_REMOVED = "file_removed"
+    REMOVED = "removed"
+    RESTORED = "restored"
+    PURGED = "purged"
 
 
-FALLBACK_KINDS = frozenset({ChangeKind.CREATED, ChangeKind.STATUS, ChangeKind.COMMENT})
+FALLBACK_KINDS = frozenset(
+    {
+        ChangeKind.CREATED, ChangeKind.STATUS, ChangeKind.COMMENT, ChangeKind.REMOVED,
+        ChangeKind.RESTORED,
+    }
+)  # fmt: skip
+REMOVAL_KINDS = frozenset({ChangeKind.REMOVED, ChangeKind.RESTORED})
 QUIET_KINDS = frozenset({ChangeKind.WATCHERS, ChangeKind.NOTE, ChangeKind.PROJECT_UPDATED})
 
 
@@ -152,7 +162,7 @@ def _candidates(happened: Happened, around: Around) -> Iterator[tuple[Party, Rea
         # Before the reporter: who broke the whole into parts mostly filed them too, and hears that
         # the whole moved on, not that something they once filed is done.
         yield from _each([around.parent_assignee], Reason.PARENT_ASSIGNEE)
-    if talk or happened.finished or happened.assigned:
+    if talk or happened.finished or happened.assigned or happened.kind in REMOVAL_KINDS:
         yield from _each([around.reporter], Reason.REPORTER)
     if talk:
         yield from _each(around.thread, Reason.THREAD)

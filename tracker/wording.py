@@ -35,8 +35,15 @@ def item_lines(row: Mapping[str, Any]) -> list[str]:
         f"Assignee: {'@' + row['assignee']['handle'] if row['assignee'] else 'nobody'}; "
         f"filed by {row['reporter']['name']} (@{row['reporter']['handle']})",
     ]
+    if row["removed_at"]:
+        lines.append(
+            f"Removed by {row['removed_by']} on {row['removed_at']:%Y-%m-%d}: it takes no writes "
+            "until a person restores it."
+        )
     if row["due"]:
         lines.append(f"Due: {row['due']}{' (overdue)' if row['overdue'] else ''}")
+    if row["tags"]:
+        lines.append(f"Labels: {', '.join(row['tags'])}")
     if row["parent"]:
         lines.append(f"Part of: {row['parent']}")
     if row["subs"]:

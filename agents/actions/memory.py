@@ -26,8 +26,8 @@ class ReflectAndPersist(Args):
 
 @action("reflect_and_persist", args=ReflectAndPersist, doors=Doors.AGENTS, idempotent=True)
 def reflect_and_persist(actor: Actor, args: ReflectAndPersist, target: None) -> Result:
-    """Writes a note into your own diary. Your later turns open with it; nobody else reads it.
-    Keep what you learned and will need again, not what the tracker already records."""
+    """Writes a note into your own diary. Your later turns open with it; no other seat reads it,
+    people can. Keep what you learned and will need again, not what the tracker already records."""
     if actor.seat_id is None:
         raise Forbidden("Only a seat has a diary.")
     turn_id = actor.turn.turn_id if actor.turn else None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from collections.abc import Mapping
+from datetime import datetime, timedelta
 from typing import Any
 
 from drf_spectacular.types import OpenApiTypes
@@ -28,6 +29,7 @@ from crewlet.kernel import clock
 from orgs import epochs
 
 PHASES = ("execute", "review", "judge", "onboard", "worker")
+OUTCOMES = ("completed", "failed", "skipped", "stopped")
 MAX_DAYS = 90
 
 
@@ -72,6 +74,24 @@ class EventsSeriesShape(serializers.Serializer[Any]):
 
     bucket = serializers.ChoiceField(choices=["hour", "day"])
     buckets = BucketShape(many=True)
+
+
+class TurnBucketShape(serializers.Serializer[Any]):
+    """How the turns of one hour or one company day ended."""
+
+    at = serializers.DateTimeField()
+    completed = serializers.IntegerField(help_text="in the first pass")
+    sent_back = serializers.IntegerField(help_text="completed in a later pass")
+    failed = serializers.IntegerField()
+    skipped = serializers.IntegerField(help_text="nothing was to do")
+    stopped = serializers.IntegerField()
+
+
+class TurnsSeriesShape(serializers.Serializer[Any]):
+    """Ended turns counted by hour or day, empty ones too."""
+
+    bucket = serializers.ChoiceField(choices=["hour", "day"])
+    buckets = TurnBucketShape(many=True)
 
 
 class SeatDayShape(serializers.Serializer[Any]):
@@ -138,16 +158,50 @@ class EventsSeriesView(ReadView):
     def get(self, request: Request) -> Response:
         """Counts events by hour or company day, at most 744 of them."""
         given = only(request, frozenset({"bucket", "since", "until"}))
-        bucket = one_of(given, "bucket", ("hour", "day")) or "hour"
-        until = instant(given, "until") or clock.now()
-        span = timedelta(hours=24) if bucket == "hour" else timedelta(days=30)
-        since = instant(given, "since") or until - span
-        step = timedelta(hours=1) if bucket == "hour" else timedelta(days=1)
-        if since >= until or (until - since) / step > history.MAX_BUCKETS:
-            raise bad("since", f"since is before until, by at most {history.MAX_BUCKETS} buckets.")
+        bucket, since, until = _span(given)
         buckets = history.events_series(
             actor_of(request), bucket=bucket, since=since, until=until,
             zone=epochs.active().timezone,
+        )  # fmt: skip
+        return Response({"bucket": bucket, "buckets": buckets})
+
+
+def _span(given: Mapping[str, str]) -> tuple[str, datetime, datetime]:
+    """Returns the bucket and the instants of a series, within what one answer may hold."""
+    bucket = one_of(given, "bucket", ("hour", "day")) or "hour"
+    until = instant(given, "until") or clock.now()
+    span = timedelta(hours=24) if bucket == "hour" else timedelta(days=30)
+    since = instant(given, "since") or until - span
+    step = timedelta(hours=1) if bucket == "hour" else timedelta(days=1)
+    if since >= until or (until - since) / step > history.MAX_BUCKETS:
+        raise bad("since", f"since is before until, by at most {history.MAX_BUCKETS} buckets.")
+    return bucket, since, until
+
+
+class TurnsSeriesView(ReadView):
+    """Ended turns by hour or day."""
+
+    @extend_schema(
+        tags=["turns"],
+        parameters=[
+            parameter("bucket", words="hour (the default) or day"),
+            parameter("since", OpenApiTypes.DATETIME, "a day ago for hours, 30 days for days"),
+            parameter("until", OpenApiTypes.DATETIME),
+            parameter("seat", words="handle"),
+            parameter("outcome", words=", ".join(OUTCOMES)),
+            parameter("failed", OpenApiTypes.BOOL),
+        ],
+        responses={200: TurnsSeriesShape, **ERRORS},
+    )
+    def get(self, request: Request) -> Response:
+        """Counts ended turns by hour or company day, at most 744 of them."""
+        known = frozenset({"bucket", "since", "until", "seat", "outcome", "failed"})
+        given = only(request, known)
+        bucket, since, until = _span(given)
+        buckets = history.turns_series(
+            actor_of(request), bucket=bucket, since=since, until=until,
+            zone=epochs.active().timezone, seat=given.get("seat", ""),
+            outcome=one_of(given, "outcome", OUTCOMES), failed=flag(given, "failed"),
         )  # fmt: skip
         return Response({"bucket": bucket, "buckets": buckets})
 

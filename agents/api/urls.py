@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from agents.api import history, views
+from agents.api import history, memory, views
 from agents.api.fleet import FleetView
 from agents.api.providers import ProvidersView, ProviderTestView
 from agents.api.usage import TokenBreakdownView, TokenSeriesView
@@ -13,9 +13,11 @@ urlpatterns = [
     path("agents", views.AgentsView.as_view(), name="api-agents"),
     path("agents/activity", history.ActivityView.as_view(), name="api-activity"),
     path("agents/<slug:handle>", views.AgentView.as_view(), name="api-agent"),
+    path("agents/<slug:handle>/memory", memory.MemoryView.as_view(), name="api-agent-memory"),
     path("agents/<slug:handle>/pause", views.PauseView.as_view(), name="api-agent-pause"),
     path("agents/<slug:handle>/resume", views.ResumeView.as_view(), name="api-agent-resume"),
     path("turns", views.TurnsView.as_view(), name="api-turns"),
+    path("turns/series", history.TurnsSeriesView.as_view(), name="api-turns-series"),
     path("turns/<uuid:turn_id>", views.TurnView.as_view(), name="api-turn"),
     path("events", views.EventsView.as_view(), name="api-events"),
     path("phases", history.PhasesView.as_view(), name="api-phases"),

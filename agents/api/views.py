@@ -148,14 +148,15 @@ class TurnView(ReadView):
         """Shows a turn with its phases, rounds, calls, prompts and events."""
         actor = actor_of(request)
         found = turns.turn_detail(actor, turn_id)
-        told = feed.events(actor, turn=turn_id, limit=400)["events"]
+        told = feed.events(actor, turn=turn_id, limit=200)["events"]
         detail = {name: found.pop(name) for name in _DETAIL}
         return Response({"turn": turn_shape(found), **detail, "events": told[::-1]})
 
 
 _EVENT_FILTERS = frozenset(
-    {"category", "type", "actor", "seat", "turn", "failed", "since", "until", "cursor", "limit"}
-)
+    {"category", "type", "actor", "seat", "turn", "trace", "failed", "since", "until", "cursor",
+     "limit"}
+)  # fmt: skip
 
 
 _CATEGORIES = tuple(sorted(set(CATEGORIES.values())))
@@ -172,6 +173,7 @@ class EventsView(ReadView):
             parameter("actor", words="who did it: a handle, a login, engine"),
             parameter("seat", words="handle of the seat it is about"),
             parameter("turn", OpenApiTypes.UUID),
+            parameter("trace", words="what one cause set off: 32 hexadecimal digits"),
             parameter("failed", OpenApiTypes.BOOL),
             parameter("since", OpenApiTypes.DATETIME),
             parameter("until", OpenApiTypes.DATETIME),
@@ -191,6 +193,7 @@ class EventsView(ReadView):
                 author=given.get("actor", ""),
                 seat=seat_id(given),
                 turn=uuid(given, "turn"),
+                trace=given.get("trace", ""),
                 failed=flag(given, "failed"),
                 since=instant(given, "since"),
                 until=instant(given, "until"),

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
+from agents.budgets.warning import warn
 from agents.budgets.windows import (
     COMPANY,
     Limits,
@@ -78,6 +79,7 @@ def charge(
 ) -> Refusal | None:
     """Counts a call in all six windows and returns the refusal it caused, or None.
 
+    The call that brings a window past the line where it runs low is told as an event at once.
     A call over a ceiling is counted and refused: its answer stays on record and no further model
     call may follow. Call it last in the transaction.
     """
@@ -96,6 +98,10 @@ def charge(
             ]  # fmt: skip
     cursor.execute(_CHARGE, params)
     used = {(scope, kind): amount for scope, kind, amount in cursor.fetchall()}
+    warn(
+        used, limits, windows, spent=usage.total, who=item.who, seat_id=item.seat_id,
+        turn_id=item.turn_id,
+    )  # fmt: skip
     refused = refused_by(used, limits, windows, who=item.who, over=True)
     for one in refused:
         cursor.execute(_STAMP, (now, one.scope, one.kind.value, one.starts_on))

@@ -19,6 +19,8 @@ from django.db import connection
 if TYPE_CHECKING:
     from orgs.epochs import Snapshot
 
+WARN_FRACTION: Final = 0.8
+"""Where a window first says that it runs low, while the turn that uses it up still runs."""
 NEAR_FRACTION: Final = 0.9
 COMPANY: Final = "company"
 
@@ -141,6 +143,11 @@ def state_of(used: int, limit: int | None) -> BudgetState:
     if used >= limit:
         return BudgetState.REFUSING
     return BudgetState.NEAR if used >= limit * NEAR_FRACTION else BudgetState.OK
+
+
+def runs_low(used: int, limit: int) -> bool:
+    """Whether people are to know that the ceiling comes near, while there is room still."""
+    return used >= limit * WARN_FRACTION
 
 
 _USED = """

@@ -7,10 +7,13 @@ from typing import Any, Final
 from django.db import connection
 
 from agents.seats import presence
+from crewlet.kernel.errors import Unavailable
 from crewlet.ops.checks import ALARMS, HEALTH_PARTS, Finding, Severity
 from crewlet.ops.metrics import SERIES, Series
+from orgs import epochs
 
 STUCK_SECONDS: Final = 120
+UNMEASURED_HOURS: Final = 24
 
 # Mail that a person or the budget holds back waits by somebody's will; the rest should move.
 _STUCK: Final = """
@@ -65,6 +68,42 @@ def node_stale() -> Finding | None:
     )
 
 
+# The day is the company's, which may be a day apart from the database's; it is what is indexed.
+_UNMEASURED: Final = """
+SELECT count(*) FILTER (WHERE unobserved), count(*) FILTER (WHERE estimated),
+       string_agg(DISTINCT provider_entry, ', ' ORDER BY provider_entry)
+           FILTER (WHERE provider_entry <> '')
+FROM agents_llmcall
+WHERE day >= current_date - 2 AND ts > clock_timestamp() - make_interval(hours => %s)
+  AND (unobserved OR estimated) AND NOT provider_entry = ANY(%s)
+"""
+
+
+def usage_unknown() -> Finding | None:
+    """Models were asked whose vendor told no tokens: the counters may be below the bill."""
+    with connection.cursor() as cursor:
+        cursor.execute(_UNMEASURED, (UNMEASURED_HOURS, _rehearsals()))
+        lost, estimated, entries = cursor.fetchone()
+    if not lost and not estimated:
+        return None
+    named = f" ({entries})" if entries else ""
+    return Finding(
+        f"{lost + estimated} model calls of the last {UNMEASURED_HOURS} hours without a figure of "
+        f"the vendor{named}: {lost} unknown, {estimated} estimated by length",
+        "Budgets see less than the vendor bills. Compare with the vendor's own count, and let the "
+        "model's server report its usage. A call that a lost worker had asked for stays unknown.",
+    )
+
+
+def _rehearsals() -> list[str]:
+    # A rehearsal asks nobody, so nobody bills what it counts by length.
+    try:
+        entries = epochs.active().document.providers.llm
+    except Unavailable:
+        return []
+    return [name for name, entry in entries.items() if entry.type.value == "rehearsal"]
+
+
 def in_flight() -> int:
     """Returns the turns that run on live nodes."""
     return sum(int(node["in_flight"]) for node in presence.nodes() if not node["stale"])
@@ -104,6 +143,7 @@ def register() -> None:
     ALARMS.register("mail_stuck", mail_stuck)
     ALARMS.register("dead_letters", dead_letters)
     ALARMS.register("node_stale", node_stale)
+    ALARMS.register("usage_unknown", usage_unknown)
     HEALTH_PARTS.register("in_flight", in_flight)
     HEALTH_PARTS.register("seats", seats)
     SERIES.register(

@@ -262,11 +262,22 @@ class Delta:
 
 
 @dataclass(frozen=True, slots=True)
+class Fallback:
+    """A model of a chain that could not answer, and the one that is asked in its place."""
+
+    source: str
+    target: str
+    kind: ErrorKind
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class Request:
     """One call of a model. No field forces a tool choice, because current models reject it.
 
     `max_tokens` 0 means the provider's own limit. `timeout` is in seconds, 0 the provider's own.
-    `on_delta` is called from the thread that called `complete` and only if `stream` is set.
+    `on_delta` is called from the thread that called `complete` and only if `stream` is set;
+    `on_fallback` from there too, before the next model of a chain is asked.
     """
 
     system: str
@@ -275,6 +286,7 @@ class Request:
     max_tokens: int = 0
     stream: bool = False
     on_delta: Callable[[Delta], None] | None = field(default=None, compare=False)
+    on_fallback: Callable[[Fallback], None] | None = field(default=None, compare=False)
     timeout: float = 0.0
 
 

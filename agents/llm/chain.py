@@ -71,7 +71,8 @@ def provider_for(snapshot: Snapshot, handle: str, phase: str) -> Provider:
     provider = provider_of(first, providers[first], known)
     if not others:
         return provider
-    return Failover(provider, [partial(provider_of, key, providers[key], known) for key in others])
+    members = [(key, partial(provider_of, key, providers[key], known)) for key in others]
+    return Failover(provider, members)
 
 
 def provider_of(key: str, entry: Any, known: cooling.Known | None = None) -> Provider:

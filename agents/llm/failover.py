@@ -8,7 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from agents.llm.base import Answer, ErrorKind, NoProvider, Provider, ProviderError, Request
+from agents.llm.base import (
+    Answer,
+    ErrorKind,
+    Fallback,
+    NoProvider,
+    Provider,
+    ProviderError,
+    Request,
+)
 
 SERVER_RETRY_SECONDS = 60.0
 
@@ -16,9 +24,14 @@ SERVER_RETRY_SECONDS = 60.0
 class Failover:
     """Asks its members in order. `Answer.provider_key` says which one served."""
 
-    def __init__(self, first: Provider, others: Sequence[Callable[[], Provider]]) -> None:
+    def __init__(
+        self, first: Provider, others: Sequence[tuple[str, Callable[[], Provider]]]
+    ) -> None:
         self._first = first
         self._others = tuple(others)
+
+    def _open_first(self) -> Provider:
+        return self._first
 
     @property
     def key(self) -> str:
@@ -42,7 +55,12 @@ class Failover:
         all, of the kind of the last and with the wait after which the first of them may answer.
         """
         failures: list[ProviderError] = []
-        for open_member in (lambda: self._first, *self._others):
+        before = ""
+        for key, open_member in ((self.key, self._open_first), *self._others):
+            if failures and request.on_fallback is not None:
+                last = failures[-1]
+                request.on_fallback(Fallback(before, key, last.kind, last.message))
+            before = key
             try:
                 return open_member().complete(request)
             except NoProvider as missing:

@@ -8,7 +8,7 @@ from crewlet.kernel.ids import new_id
 
 
 class DiaryEntry(models.Model):
-    """A note a seat left for itself, word for word. Private: no tool reads another seat's."""
+    """A note a seat left for itself, word for word. No tool reads another seat's; people may."""
 
     id = models.UUIDField(primary_key=True, default=new_id)
     seat = models.ForeignKey("orgs.Seat", on_delete=models.CASCADE, related_name="diary")

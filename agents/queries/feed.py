@@ -17,7 +17,9 @@ from crewlet.kernel.models import EngineEvent
 from crewlet.kernel.refs import url_of
 
 MAX_PAGE = 400
-_QUIET = ("agent_phase_started", "agent_phase_completed", "notification_skipped")
+_QUIET = (
+    "agent_phase_started", "agent_phase_completed", "notification_skipped", "provider_fallback",
+)  # fmt: skip
 _COLUMNS = (
     "id", "ts", "type", "category", "actor", "seat_id", "turn_id", "work_key", "trace_id",
     "summary", "failed", "topics",
@@ -42,6 +44,7 @@ def events(
     author: str = "",
     seat: UUID | None = None,
     turn: UUID | None = None,
+    trace: str = "",
     failed: bool | None = None,
     since: datetime | None = None,
     until: datetime | None = None,
@@ -56,6 +59,7 @@ def events(
         ("actor", author),
         ("seat_id", seat),
         ("turn_id", turn),
+        ("trace_id", trace),
         ("ts__gte", since),
         ("ts__lt", until),
     ):

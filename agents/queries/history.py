@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
@@ -23,6 +23,7 @@ from crewlet.kernel.models import EngineEvent
 
 MAX_PHASES = 60
 MAX_BUCKETS = 24 * 31
+TURN_ENDS = ("completed", "sent_back", "failed", "skipped", "stopped")
 
 _PHASES = """
 SELECT p.id, p.phase, p.iteration, p.status, p.model, p.provider_key, p.error_kind, p.error,
@@ -118,10 +119,50 @@ def events_series(
     ]
 
 
+def turns_series(
+    actor: Actor,
+    *,
+    bucket: str,
+    since: datetime,
+    until: datetime,
+    zone: ZoneInfo,
+    seat: str = "",
+    outcome: str = "",
+    failed: bool | None = None,
+) -> list[Row]:
+    """Returns how the turns of each hour or company day ended, empty ones too, oldest first.
+
+    A turn counts once, in the bucket in which it ended: a parked stretch of it is no end.
+    """
+    trunc = TruncHour("ended_at") if bucket == "hour" else TruncDay("ended_at", tzinfo=zone)
+    wanted = Q(stage="done", ended_at__gte=since, ended_at__lt=until)
+    if seat:
+        wanted &= Q(seat__handle=seat)
+    if outcome:
+        wanted &= Q(outcome=outcome)
+    if failed is not None:
+        wanted &= Q(outcome="failed") if failed else ~Q(outcome="failed")
+    counted = {
+        row["at"]: row
+        for row in Turn.objects.filter(wanted)
+        .annotate(at=trunc)
+        .values("at")
+        .annotate(
+            completed=Count("id", filter=Q(outcome="completed", iteration=1)),
+            sent_back=Count("id", filter=Q(outcome="completed", iteration__gt=1)),
+            failed=Count("id", filter=Q(outcome="failed")),
+            skipped=Count("id", filter=Q(outcome="skipped")),
+            stopped=Count("id", filter=Q(outcome="stopped")),
+        )
+    }
+    empty = dict.fromkeys(TURN_ENDS, 0)
+    return [{**counted.get(at, empty), "at": at} for at in _buckets(bucket, since, until, zone)]
+
+
 def _buckets(bucket: str, since: datetime, until: datetime, zone: ZoneInfo) -> list[datetime]:
     found: list[datetime] = []
     if bucket == "hour":
-        at = since.replace(minute=0, second=0, microsecond=0)
+        at = since.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
         while at < until and len(found) < MAX_BUCKETS:
             found.append(at)
             at += timedelta(hours=1)

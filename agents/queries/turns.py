@@ -15,6 +15,7 @@ from agents.models.turns import Phase, Round, SteerNote, StopRequest, ToolCall, 
 from agents.queries import rows
 from agents.queries.cursors import read_number_cursor, write_number_cursor
 from agents.queries.rows import Row
+from agents.queries.sizes import prompt_size, said
 from crewlet.kernel import clock
 from crewlet.kernel.actors import Actor
 from crewlet.kernel.cursors import read_cursor, write_cursor
@@ -47,13 +48,15 @@ def recent_turns(
     failed: bool | None = None,
     since: datetime | None = None,
     until: datetime | None = None,
+    ended: tuple[datetime, datetime] | None = None,
     sort: str = SORTS[0],
     cursor: str = "",
     limit: int = 30,
 ) -> Row:
     """Returns a page of turns: `turns`, `next` (empty at the end) and `total`.
 
-    `sort` is one of `SORTS`: by when they began or by tokens, `-` from much to little.
+    `since` and `until` bound when they began, `ended` when they ended. `sort` is one of `SORTS`: by
+    when they began or by tokens, `-` from much to little.
     """
     clauses: list[str] = ["true"]
     params: list[Any] = []
@@ -66,6 +69,8 @@ def recent_turns(
         (conversation, "t.conversation = %s"),
         (since, "t.started_at >= %s"),
         (until, "t.started_at < %s"),
+        (ended and ended[0], "t.ended_at >= %s"),
+        (ended and ended[1], "t.ended_at < %s"),
     ):
         if value:
             clauses.append(clause)
@@ -158,6 +163,7 @@ def turn_detail(actor: Actor, turn_id: UUID | str) -> Row:
         "cache_read": sum(reads) if reads else None,
         "node_lost": turn.node_lost,
         "epoch": turn.epoch,
+        "trace": str(turn.trigger.get("trace") or ""),
         "depth": turn.depth,
         "stop_request": stop and {"by": stop.by, "at": stop.at, "reason": stop.reason},
         "notes": [_note(note) for note in notes],
@@ -242,6 +248,7 @@ def _phase_row(
         "user": phase.user,
         "user_outline": phase.user_outline,
         "tools": phase.tools,
+        "prompt_size": _size(phase, rounds, calls),
         "tokens_in": sum(r.tokens_in for r in rounds),
         "tokens_out": sum(r.tokens_out for r in rounds),
         "verdict": submission if phase.phase == "review" else None,
@@ -252,12 +259,23 @@ def _phase_row(
     }
 
 
+def _size(phase: Phase, rounds: list[Round], calls: dict[UUID, list[ToolCall]]) -> dict[str, int]:
+    """Returns the sizes of the newest answered request: it carried every round before."""
+    earlier = (
+        (r.content, [(call.args_text, call.result) for call in calls[r.id]], r.note)
+        for r in rounds[:-1]
+    )
+    return prompt_size(phase.system, phase.user, said(earlier), phase.tools)
+
+
 def _round_row(found: Round, calls: list[ToolCall], steer: list[Row]) -> Row:
     return {
         "n": found.n,
         "started_at": found.started_at,
         "ms": found.ms,
         "stop_reason": found.stop_reason,
+        "model": found.model,
+        "provider_key": found.provider_key,
         "reasoning": found.reasoning,
         "content": found.content,
         "declined": found.declined,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agents.turn import delivery, guards, resume
+from agents.turn import delivery, guards, resume, sizes
 from agents.turn.machine import (
     Check,
     Command,
@@ -141,5 +141,6 @@ def _close(running: Running, before: State, after: State) -> None:
             "error_kind": phase.error_kind,
             "model": phase.model,
             "provider_key": phase.provider_key,
+            "prompt_size": sizes.of_last_request(phase),
         },
     )

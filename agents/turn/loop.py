@@ -8,6 +8,7 @@ back in the next request.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
@@ -18,6 +19,7 @@ from agents.llm import chain
 from agents.llm.base import (
     Answer,
     ErrorKind,
+    Fallback,
     NoProvider,
     ProviderError,
     Request,
@@ -26,7 +28,7 @@ from agents.llm.base import (
     Usage,
 )
 from agents.tools.run_call import CallResult, run_call
-from agents.turn import outcome, resume, rows, words
+from agents.turn import outcome, resume, rows, sizes, words
 from agents.turn.coast import coast, step
 from agents.turn.machine import (
     Ask,
@@ -75,7 +77,7 @@ def ask(running: Running, state: State, command: Ask) -> State:
     except NoProvider as missing:
         return _down(running, state, missing.message, "no_provider", None)
     except ProviderError as error:
-        return _failed_call(running, state, error)
+        return _failed_call(running, state, command.phase, error)
     failpoint("answer.received")
     ms = round((clock.monotonic() - started) * 1000)
     item = RoundRecord(new_id(), command.round, answer, began, ms)
@@ -116,6 +118,8 @@ def _tell_start(running: Running, phase: PhaseRecord) -> None:
             "system_bytes": len(phase.system.encode()),
             "user_bytes": len(phase.user.encode()),
             "tools": len(phase.tools),
+            "prompt_size": sizes.of_opening(phase),
+            "prefetch_summary": sizes.of_prefetches(phase),
         },
     )
 
@@ -128,7 +132,25 @@ def _request(running: Running, phase: PhaseRecord) -> Request:
         max_tokens=0,
         stream=True,
         on_delta=running.live.delta,
+        on_fallback=lambda fallback: _tell_fallback(running, phase, fallback),
         timeout=0.0,
+    )
+
+
+def _tell_fallback(running: Running, phase: PhaseRecord, fallback: Fallback) -> None:
+    """Says that another model was asked; told with the answer, or with why there was none."""
+    running.journal.tell(
+        EventType.PROVIDER_FALLBACK,
+        f"{fallback.source} could not answer {running.seat.name}; {fallback.target} was asked",
+        failed=True,
+        payload={
+            "phase": phase.phase.value,
+            "iteration": phase.iteration,
+            "from": fallback.source,
+            "to": fallback.target,
+            "kind": fallback.kind.value,
+            "error": clean(fallback.message),
+        },
     )
 
 
@@ -246,15 +268,22 @@ def _charge_of(running: Running, phase: PhaseRecord, item: RoundRecord) -> Charg
     )
 
 
-def _failed_call(running: Running, state: State, error: ProviderError) -> State:
+def _failed_call(running: Running, state: State, phase: PhaseName, error: ProviderError) -> State:
     message = clean(error.message)
     if error.kind is ErrorKind.FATAL:
         return step(running, state, Broke("fatal", message, final=True))
-    return _down(running, state, message, error.kind.value, error.retry_after)
+    keys = chain.chain_of(running.snapshot, running.handle, phase.value)
+    return _down(running, state, message, error.kind.value, error.retry_after, keys=keys)
 
 
 def _down(
-    running: Running, state: State, message: str, kind: str, retry_after: float | None
+    running: Running,
+    state: State,
+    message: str,
+    kind: str,
+    retry_after: float | None,
+    *,
+    keys: Sequence[str] = (),
 ) -> State:
     """Parks until the model may answer again: as long as the vendor says, else growing pauses."""
     detail = running.detail_for(state, message)
@@ -267,7 +296,12 @@ def _down(
         EventType.LLM_UNAVAILABLE,
         f"No model could be asked: {message}"[:300],
         failed=True,
-        payload={"error_kind": kind, "last_error": message, "retry_at": until.isoformat()},
+        payload={
+            "chain": list(keys),
+            "error_kind": kind,
+            "last_error": message,
+            "retry_at": until.isoformat(),
+        },
     )
     return step(running, state, ProviderDown(until, message))
 

@@ -17,6 +17,7 @@ from agents.queries import usage
 from agents.views.faces import turn_face
 from agents.views.news import news
 from agents.views.spend import window_face
+from crewlet.console.readings import once
 from crewlet.console.registries import HOME_PANELS, HomePanel
 from crewlet.kernel import clock
 from crewlet.kernel.actors import Actor
@@ -58,7 +59,7 @@ def range_of(query: QueryDict) -> tuple[str, int]:
 def tiles(actor: Actor, query: QueryDict) -> dict[str, Any]:
     """Returns how many agents work, in which state the others are, and what waits on the reader."""
     chosen, _ = range_of(query)
-    agents = [row for row in seat_rows(actor) if row["activity"] != "person"]
+    agents = [row for row in once("seats", lambda: seat_rows(actor)) if row["activity"] != "person"]
     counts = Counter(row["activity"] for row in agents)
     waiting = decisions(actor, query)
     oldest = min((row["at"] for row in waiting["rows"]), default=None)

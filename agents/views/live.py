@@ -8,14 +8,13 @@ from typing import Any
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
-from django.utils.dateparse import parse_date
 
 from agents.api.asked import bad, flag, one_of, seat_id
 from agents.live import pages as queries
 from agents.live.snapshot import seat_rows
-from agents.queries import feed, rows
+from agents.queries import feed, rows, traces
 from agents.queries.turns import SORTS
-from agents.views import peeks
+from agents.views import axis, peeks
 from agents.views.faces import OUTCOME_WORDS, PHASES, phase_name, turn_face
 from agents.views.pages import hours_of
 from agents.views.tabs import live_tabs
@@ -82,11 +81,13 @@ def turns(request: HttpRequest) -> HttpResponse:
     actor = actor_of(request)
     seat, failed = given.get("seat", ""), flag(given, "failed")
     outcome = one_of(given, "outcome", tuple(OUTCOME_WORDS))
-    narrowed = bool(seat or outcome or failed is not None)
+    window = axis.window_of(given, clock.now(), epochs.active().timezone)
+    narrowed = bool(seat or outcome or failed is not None or window.key)
 
     def ask(sort: str, cursor: str) -> Row:
         return queries.recent_turns(
             actor, seat=seat, outcome=outcome, failed=failed, stage="done", sort=sort,
+            ended=(window.since, window.until) if window.key else None,
             cursor=cursor, limit=PAGE_TURNS,
         )  # fmt: skip
 
@@ -98,6 +99,9 @@ def turns(request: HttpRequest) -> HttpResponse:
     context = {
         "tabs": live_tabs("turns"),
         "grid": shown,
+        "axis": axis.drawn(actor, given, window, seat=seat, outcome=outcome, failed=failed),
+        "window": window,
+        "windows": axis.choices(window),
         "seats": _seats(),
         "seat": seat,
         "outcome": outcome,
@@ -154,6 +158,27 @@ def event(request: HttpRequest, event_id: UUID) -> HttpResponse:
     """Draws one event with its payload."""
     context = peeks.event(actor_of(request), str(event_id))
     return draw(request, "agents/live_event.html", context | {"tabs": live_tabs("events")})
+
+
+@page
+def trace(request: HttpRequest, trace_id: str) -> HttpResponse:
+    """Draws all that one cause set off: its turns and its events, oldest first."""
+    actor = actor_of(request)
+    found = traces.trace(actor, trace_id)
+    people = rows.authors(event["actor"] for event in found["events"])
+    empty = {"title": "No event", "text": "", "url": "/live/events", "act": "Every event"}
+    shown = grid(
+        request.GET, "", EVENT_COLUMNS, [_event_line(event, people) for event in found["events"]],
+        label="Events of this trace", empty=empty, complete=found["complete"],
+        sorted_by_caller=True,
+    )  # fmt: skip
+    context = {
+        "tabs": live_tabs("events"),
+        "trace": found,
+        "turns": [turn_face(row) for row in found["turns"]],
+        "grid": shown,
+    }
+    return draw(request, "agents/live_trace.html", context)
 
 
 def _now(actor: Actor) -> dict[str, Any]:
@@ -216,7 +241,7 @@ def _day(given: Mapping[str, str], name: str) -> datetime | None:
     text = given.get(name, "")
     if not text:
         return None
-    day = parse_date(text)
+    day = axis.day_of(text)
     if day is None:
         raise bad(name, f"{name} is a day such as 2026-03-01.")
     return datetime.combine(day, time(), tzinfo=epochs.active().timezone)

@@ -9,6 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 
 from agents.live import pages as queries
 from agents.live.snapshot import seat_rows
+from agents.prompts.prefetch import PREFETCHES
 from agents.views.chart import legend, sentence, tree
 from agents.views.tabs import agents_tabs
 from agents.views.trace import one_round, trace
@@ -111,4 +112,5 @@ def _turn(actor: Actor, turn_id: UUID) -> dict[str, Any]:
         detail = {**detail, "error": f"{name_of(who)} {rest}"}
     if stop:
         detail = {**detail, "stop_request": {**stop, "by": name_of(stop["by"])}}
-    return {"detail": detail, **trace(detail, clock.now())}
+    blocks = {key for key, _ in PREFETCHES.items()}
+    return {"detail": detail, **trace(detail, clock.now(), blocks)}

@@ -6,13 +6,16 @@ from agents.live import pages as queries
 from agents.live.snapshot import health_card, seat_rows
 from agents.views.chart import activity_of, legend, sentence
 from agents.views.home import register_home
+from crewlet.console.readings import once
 from crewlet.console.registries import (
     HEALTH,
     HOME_LINES,
     NAV,
+    OBJECT_PAGES,
     PALETTE_SOURCES,
     Figure,
     NavRow,
+    ObjectPage,
     PaletteRow,
     PaletteSource,
 )
@@ -29,6 +32,10 @@ def register_panels() -> None:
     HEALTH.register("agents", health_card)
     HOME_LINES.register("agents", agents_line)
     register_home()
+    OBJECT_PAGES.register("seat", ObjectPage("seat", "handle"))
+    OBJECT_PAGES.register("team", ObjectPage("unit", "unit"))
+    OBJECT_PAGES.register("turn", ObjectPage("turn", "turn_id"))
+    OBJECT_PAGES.register("live-event", ObjectPage("event", "event_id"))
     PALETTE_SOURCES.register("agents", PaletteSource("Agents", 20, find_seats, "@"))
 
 
@@ -39,11 +46,8 @@ def working_figure(actor: Actor) -> Figure | None:
 
 
 def agents_line(actor: Actor) -> str:
-    """Returns what the agents do now, in words; trouble of the engine stands in its place."""
-    engine = health_card(actor)
-    if engine["state"] != "ok":
-        return f"{engine['title']}. {engine['detail']}"
-    return sentence(legend(seat_rows(actor)))
+    """Returns what the agents do now, in words."""
+    return sentence(legend(once("seats", lambda: seat_rows(actor))))
 
 
 def find_seats(actor: Actor, text: str) -> list[PaletteRow]:

@@ -7,6 +7,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 
 from agents.live import pages as queries
+from agents.queries import diary
 from agents.queries.turns import SORTS
 from agents.views.faces import quiet, turn_face
 from agents.views.folds import folded
@@ -26,6 +27,9 @@ def seat(request: HttpRequest, handle: str) -> HttpResponse:
     context = _seat(request, handle)
     if context["tab"] == "turns":
         context["grid"] = _turns(request, handle)
+    if context["tab"] == "memory":
+        cursor = request.GET.get("cursor", "")
+        context["memory"] = diary.notes(actor_of(request), handle, cursor=cursor)
     return draw(request, "agents/seat.html", context)
 
 

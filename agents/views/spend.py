@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 
 from agents.budgets import spend
 from agents.queries import usage
+from agents.views.axis import day_of
 from crewlet.console.pages import actor_of, draw, fragment, page
 from crewlet.kernel import clock
 from crewlet.kernel.actors import Actor
@@ -70,6 +71,7 @@ def columns(found: Mapping[str, Any]) -> list[dict[str, Any]]:
         {
             "label": f"{bucket['start'].day} {bucket['start']:%b}",
             "values": [bucket["values"][key] for key in keys],
+            "url": f"/spend?window={bucket['start']:%Y-%m-%d}",
         }
         for bucket in found["buckets"]
     ]
@@ -78,14 +80,16 @@ def columns(found: Mapping[str, Any]) -> list[dict[str, Any]]:
 def _overview(request: HttpRequest) -> dict[str, Any]:
     require(actor_of(request), Grant.STATE_READ)
     chosen = request.GET.get("window", DEFAULT_WINDOW)
-    if chosen not in WINDOWS:
-        words = f"window knows no '{chosen}'; it takes {', '.join(WINDOWS)}."
+    day = None if chosen in WINDOWS else day_of(chosen)
+    if chosen not in WINDOWS and day is None:
+        takes = f"{', '.join(WINDOWS)} or a day such as 2026-03-01"
+        words = f"window knows no '{chosen}'; it takes {takes}."
         raise CrewletError(words, code=ErrorCode.INVALID_QUERY, field="window")
     context: dict[str, Any] = {"tabs": sections("/spend"), "window": chosen}
     if epochs.current() is None:
         return context | {"unset": True}
     snapshot, now = epochs.active(), clock.now()
-    span = usage.span_of(snapshot, now, days=WINDOWS[chosen])
+    span = usage.span_of(snapshot, now, days=WINDOWS.get(chosen), since=day, until=day)
     found = usage.breakdown(snapshot, span, previous=True)
     by_day = usage.series(snapshot, span, group="phase")
     scopes = spend.readable(snapshot, now)
@@ -95,9 +99,10 @@ def _overview(request: HttpRequest) -> dict[str, Any]:
         "windows": [{"id": key, "days": days} for key, days in WINDOWS.items()],
         "company": [window_face(window) for window in scopes[0].windows] if scopes else None,
         "found": found,
+        "day": day and f"{day.day} {day:%b}",
         "bands": [band["label"] for band in by_day["bands"]],
         "columns": columns(by_day),
-        "scope": f"Tokens by phase, {span.days} days to {span.last.day} {span.last:%b}",
+        "scope": f"Tokens by phase, {_days(span.days)} to {span.last.day} {span.last:%b}",
         "seats": [row | {"today": today.get(row["key"])} for row in found["by_seat"]],
         "splits": [
             ("By phase", "Phase", found["by_phase"]),
@@ -109,16 +114,21 @@ def _overview(request: HttpRequest) -> dict[str, Any]:
     }
 
 
+def _days(count: int) -> str:
+    return "1 day" if count == 1 else f"{count} days"
+
+
 def _delta(found: Mapping[str, Any]) -> str:
     """Says how the span stands to the one before; nothing where either is unknown or empty."""
     before = found["previous"] and found["previous"]["total"]["tokens"]
     now = found["total"]["tokens"]
     if not before or now is None:
         return ""
+    earlier = "the day before" if found["span"]["days"] == 1 else "in the days before"
     change = round((now - before) / before * 100)
     if not change:
-        return "as many as in the days before"
-    return f"{abs(change)} % {'more' if change > 0 else 'less'} than in the days before"
+        return f"as many as {earlier}"
+    return f"{abs(change)} % {'more' if change > 0 else 'less'} than {earlier}"
 
 
 def _budgets(actor: Actor) -> dict[str, Any]:

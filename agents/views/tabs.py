@@ -8,7 +8,7 @@ AGENTS = (("chart", "Chart", "/agents"), ("roster", "Roster", "/agents/roster"),
           ("teams", "Teams", "/agents/teams"))  # fmt: skip
 LIVE = (("live", "Now", "/live"), ("turns", "Turns", "/live/turns"),
         ("events", "Events", "/live/events"))  # fmt: skip
-SEAT = {"agent": ("overview", "work", "turns", "settings"),
+SEAT = {"agent": ("overview", "work", "turns", "memory", "settings"),
         "human": ("overview", "work", "settings")}  # fmt: skip
 
 

@@ -6,7 +6,7 @@ The journal counts rounds from 0, people from 1; element ids keep the journal's 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -24,8 +24,8 @@ _DECISIONS = {
 }
 
 
-def trace(detail: Row, now: datetime) -> Out:
-    """Returns the whole context of a turn's page."""
+def trace(detail: Row, now: datetime, prefetched: Collection[str] = ()) -> Out:
+    """Returns the whole context of a turn's page; `prefetched` names the blocks read for it."""
     face = turn_face(detail)
     phases = [_phase(row, detail, now) for row in detail["phases"]]
     return {
@@ -36,7 +36,7 @@ def trace(detail: Row, now: datetime) -> Out:
         "phases": phases,
         "wrong": _what_went_wrong(detail),
         "series": [r["tokens_in"] + r["tokens_out"] for p in detail["phases"] for r in p["rounds"]],
-        "given": _given(detail["phases"]),
+        "given": _given(detail["phases"], prefetched),
         "tools": _tools(detail["phases"]),
         "cached": _share(detail.get("cache_read"), detail.get("tokens_in")),
     }
@@ -169,7 +169,7 @@ def _phase(row: Row, detail: Row, now: datetime) -> Out:
         "key": key,
         "name": phase_name(row["phase"]),
         "ordinal": ORDINALS.get(row["iteration"], f"pass {row['iteration']}"),
-        "model": row["model"] or row["provider_key"],
+        "model": _served(row),
         "tokens": used,
         "count": len(row["rounds"]),
         "state": state,
@@ -179,7 +179,15 @@ def _phase(row: Row, detail: Row, now: datetime) -> Out:
         "correction": row.get("engine_correction", "") if row["phase"] == "execute" else "",
         "error": row["error"],
         "parts": _parts("system", row) + _parts("user", row),
+        "size": row.get("prompt_size"),
     }
+
+
+def _served(row: Row) -> str:
+    """Returns the models that answered, each once, in the order in which they first did."""
+    served = [str(r["model"] or r["provider_key"]) for r in row["rounds"] if "model" in r]
+    known = list(dict.fromkeys(name for name in served if name))
+    return ", then ".join(known) or str(row["model"] or row["provider_key"])
 
 
 def _phase_state(row: Row, detail: Row) -> tuple[str, str]:
@@ -284,10 +292,10 @@ def _parts(side: str, row: Row) -> list[Out]:
     return parts
 
 
-def _given(phases: Sequence[Row]) -> Out:
+def _given(phases: Sequence[Row], prefetched: Collection[str]) -> Out:
     """Returns the outline of the first prompt: what the seat was given."""
     if not phases:
-        return {"rows": [], "total": 0}
+        return {"rows": [], "total": 0, "read": []}
     outline = [*(phases[0]["system_outline"] or []), *(phases[0]["user_outline"] or [])]
     most = max((int(part.get("bytes", 0)) for part in outline), default=0) or 1
     rows = [
@@ -299,7 +307,12 @@ def _given(phases: Sequence[Row]) -> Out:
         for part in outline
     ]
     total = len((phases[0]["system"] or "").encode()) + len((phases[0]["user"] or "").encode())
-    return {"rows": rows, "total": total}
+    read = [
+        {"title": part.get("title") or part.get("key"), "bytes": int(part.get("bytes", 0))}
+        for part in outline
+        if part.get("key") in prefetched
+    ]
+    return {"rows": rows, "total": total, "read": read}
 
 
 def _tools(phases: Sequence[Row]) -> list[str]:

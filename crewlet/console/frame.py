@@ -6,14 +6,26 @@ An error page that draws no frame asks the database nothing, so it can say that 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from django.http import HttpRequest
 
 from crewlet.console.peek import rail_of
-from crewlet.console.registries import COMPANY, GROUPS, HEALTH, NAV, PREFERENCES, Company
+from crewlet.console.regions import attempt
+from crewlet.console.registries import (
+    COMPANY,
+    GROUPS,
+    HEALTH,
+    NAV,
+    PREFERENCES,
+    Company,
+    Figure,
+    NavRow,
+)
+from crewlet.console.stars import face as star_face
+from crewlet.console.stars import ref_of
 from crewlet.kernel.actors import Actor
 
 UNKNOWN_HEALTH: dict[str, Any] = {
@@ -70,21 +82,32 @@ class Frame:
                 "icon": row.icon,
                 "url": row.url,
                 "here": row.url == here,
-                "figure": row.figure(self.actor) if row.figure and self.actor else None,
+                "figure": self._figure(row, key),
             }
             for key, row in rows
         ]
 
+    def _figure(self, row: NavRow, key: str) -> Figure | None:
+        """Returns a row's figure; one that cannot be read is absent, like one that is not known."""
+        actor, figure = self.actor, row.figure
+        if actor is None or figure is None:
+            return None
+        return attempt(lambda: figure(actor), f"nav:{key}").value
+
     @cached_property
     def groups(self) -> list[dict[str, Any]]:
-        """The named groups under the rows; an empty one is not drawn."""
-        if self.actor is None:
+        """The named groups under the rows; an empty one is not drawn, a failed one says so."""
+        actor = self.actor
+        if actor is None:
             return []
         filled = []
         for key, group in sorted(GROUPS.items(), key=lambda entry: entry[1].order):
-            rows = group.rows(self.actor)
-            if rows:
-                filled.append({"key": key, "title": group.title, "rows": rows})
+            found = attempt(partial(group.rows, actor), f"sidebar:{key}")
+            if found.value or found.code:
+                error = {"code": found.code, "message": found.message} if found.code else None
+                filled.append(
+                    {"key": key, "title": group.title, "rows": found.value or [], "error": error}
+                )
         return filled
 
     @cached_property
@@ -103,6 +126,16 @@ class Frame:
         return rail_of(self.request)
 
     @cached_property
+    def ref(self) -> str:
+        """The reference of the object that this page is about; empty for every other page."""
+        return ref_of(self.request)
+
+    @cached_property
+    def star(self) -> dict[str, Any] | None:
+        """The star of the page's object."""
+        return star_face(self.actor, self.ref) if self.ref and self.actor else None
+
+    @cached_property
     def still(self) -> bool:
         """Whether clocks stand still, for screenshots."""
         return "still" in self.request.GET
@@ -114,9 +147,17 @@ class Frame:
         return f"agents inbox inbox:{login} work health org"
 
 
+def frame_of(request: HttpRequest) -> Frame:
+    """Returns the one frame of a request: whatever draws a part of it reads the same."""
+    found: Frame | None = getattr(request, "frame", None)
+    if found is None:
+        found = request.frame = Frame(request)  # type: ignore[attr-defined]
+    return found
+
+
 def frame(request: HttpRequest) -> dict[str, Any]:
     """Puts `frame` into every template's context."""
-    return {"frame": Frame(request)}
+    return {"frame": frame_of(request)}
 
 
 def _within(path: str, url: str) -> bool:

@@ -55,11 +55,13 @@ def grid(
     default_sort: str = "",
     complete: bool = True,
     sorted_by_caller: bool = False,
+    band_facts: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> dict[str, Any]:
     """Returns what `ui/grid.html` draws.
 
     A list that is all here is sorted here, what is absent last in both directions; a page of a
-    longer one must come sorted, by `sort_of`.
+    longer one must come sorted, by `sort_of`. `band_facts` says by the title of a band how many
+    rows it has in all (`total`) and where the following ones come from (`more_url`).
     """
     key, down = sort_of(query, name, columns, default_sort)
     whole = complete and not next_url
@@ -71,7 +73,7 @@ def grid(
         "id": f"grid-{name}" if name else "grid",
         "label": label,
         "heads": [_head(query, name, column, (key, down)) for column in shown],
-        "bands": _bands(rows, shown),
+        "bands": _bands(rows, shown, band_facts or {}),
         "span": len(shown),
         "choices": [_choice(query, name, column, columns, chosen) for column in columns],
         "all_url": _url(query, _param("cols", name), "") if len(shown) < len(columns) else "",
@@ -137,7 +139,9 @@ def _choice(
     return {"label": column.label, "on": on, "url": url}
 
 
-def _bands(rows: Sequence[Row], shown: Sequence[Column]) -> list[dict[str, Any]]:
+def _bands(
+    rows: Sequence[Row], shown: Sequence[Column], facts: Mapping[str, Mapping[str, Any]]
+) -> list[dict[str, Any]]:
     """Returns the rows under their bands, in the order in which bands first appear."""
     bands: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
@@ -147,7 +151,18 @@ def _bands(rows: Sequence[Row], shown: Sequence[Column]) -> list[dict[str, Any]]
             "cells": [_cell(column, row.get(column.key)) for column in shown],
         }
         bands.setdefault(str(row.get("band", "")), []).append(drawn)
-    return [{"title": title, "rows": group, "count": len(group)} for title, group in bands.items()]
+    drawn_bands = []
+    for title, group in bands.items():
+        known = facts.get(title, {})
+        drawn_bands.append(
+            {
+                "title": title,
+                "rows": group,
+                "count": known.get("total", len(group)),
+                "more_url": known.get("more_url", ""),
+            }
+        )
+    return drawn_bands
 
 
 def _cell(column: Column, value: Any) -> dict[str, Any]:

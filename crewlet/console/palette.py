@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 
 from crewlet.console.pages import actor_of, draw, fragment
-from crewlet.console.registries import PALETTE_ACTS, PALETTE_SOURCES, PaletteRow
+from crewlet.console.regions import attempt
+from crewlet.console.registries import PALETTE_ACTS, PALETTE_SOURCES, PaletteAnswer, PaletteRow
 from crewlet.kernel.actors import Actor
-from crewlet.kernel.errors import CrewletError
 from crewlet.kernel.refs import REF_KINDS
 
 ROWS = 6
@@ -32,9 +34,15 @@ def palette(request: HttpRequest) -> HttpResponse:
         "q": text,
         "scope": scope,
         "short": short,
-        "groups": [] if short else list(_groups(actor, scope, text)),
+        "groups": [] if short else list(_groups(actor, scope, text, _looked_at(request))),
     }
     return draw(request, "ui/palette_list.html", context)
+
+
+def _looked_at(request: HttpRequest) -> str:
+    """Returns the reference of the object that the reader looks at, or an empty string."""
+    ref = request.GET.get("ref", "")
+    return ref if _REF.fullmatch(ref) else ""
 
 
 def scope_of(scope: str, typed: str) -> tuple[str, str]:
@@ -57,30 +65,43 @@ def resolve(text: str) -> PaletteRow | None:
     return PaletteRow(f"{kind.label(ident)}", url, "corner-down-right", ident) if url else None
 
 
-def _groups(actor: Actor, scope: str, text: str) -> Iterator[dict[str, Any]]:
+def _groups(actor: Actor, scope: str, text: str, ref: str) -> Iterator[dict[str, Any]]:
     """Yields what each part found; one that refuses says why and costs the others nothing."""
     everywhere = scope == "all"
     limit = ROWS if everywhere else ROWS * 4
     if everywhere and text:
-        yield from _group("exact", "Exactly this", lambda: [row for row in [resolve(text)] if row])
+        yield from _group("exact", "Exactly this", partial(_exactly, text), limit)
     for key, source in sorted(PALETTE_SOURCES.items(), key=lambda entry: entry[1].order):
         if everywhere or scope == key or (scope, source.prefix) == (ACTS, ACT_PREFIX):
-            yield from _group(key, source.title, _first(source.find, actor, text, limit))
+            yield from _group(key, source.title, partial(source.find, actor, text), limit)
     for key, act in sorted(PALETTE_ACTS.items(), key=lambda entry: entry[1].order):
         if scope == ACTS or (everywhere and text):
-            yield from _group(f"act-{key}", act.title, _first(act.rows, actor, text, limit))
+            rows = partial(act.rows, actor, text, ref)
+            yield from _group(f"act-{key}", act.title, rows, limit)
 
 
-def _first(
-    find: Callable[[Actor, str], list[PaletteRow]], actor: Actor, text: str, limit: int
-) -> Callable[[], list[PaletteRow]]:
-    return lambda: find(actor, text)[:limit]
+def _exactly(text: str) -> list[PaletteRow]:
+    return [row for row in [resolve(text)] if row]
 
 
-def _group(key: str, title: str, find: Callable[[], list[PaletteRow]]) -> Iterator[dict[str, Any]]:
-    try:
-        rows, refused = find(), ""
-    except CrewletError as error:
-        rows, refused = [], error.message
-    if rows or refused:
-        yield {"key": key, "title": title, "rows": rows, "refused": refused}
+def _group(
+    key: str, title: str, find: Callable[[], list[PaletteRow] | PaletteAnswer], limit: int
+) -> Iterator[dict[str, Any]]:
+    found = attempt(find, f"palette:{key}")
+    answer = found.value
+    if not isinstance(answer, PaletteAnswer):
+        answer = PaletteAnswer(answer or [])
+    if answer.rows or answer.note or found.code:
+        yield {
+            "key": key,
+            "title": title,
+            "rows": [_drawn(row) for row in answer.rows[:limit]],
+            "mode": answer.mode,
+            "note": answer.note,
+            "refused": found.message,
+            "code": found.code,
+        }
+
+
+def _drawn(row: PaletteRow) -> dict[str, Any]:
+    return {"row": row, "fields": json.dumps(row.fields) if row.verb else ""}

@@ -46,7 +46,7 @@ def pages(actor: Actor, text: str) -> list[PaletteRow]:
     return [row for row in rows if text.lower() in row.label.lower()]
 
 
-def acts(actor: Actor, text: str) -> list[PaletteRow]:
+def acts(actor: Actor, text: str, ref: str) -> list[PaletteRow]:
     """Returns what the frame itself can do."""
     rows = [
         PaletteRow("New item", "/work/new", "square-pen", keys="C"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 from zoneinfo import ZoneInfo
@@ -53,7 +53,9 @@ class HomePanel:
 class PaletteRow:
     """One answer of the palette: a place, or an act.
 
-    An `act` names a `data-do` of the page. A row with a `reason` is drawn, but does nothing.
+    An `act` names a `data-do` of the page, a `verb` an action that is sent with its `fields` while
+    the palette stays open. `press` takes the row whatever is marked. A row with a `reason` is
+    drawn, but does nothing.
     """
 
     label: str
@@ -63,6 +65,18 @@ class PaletteRow:
     act: str = ""
     reason: str = ""
     keys: str = ""
+    verb: str = ""
+    fields: tuple[tuple[str, str], ...] = ()
+    press: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PaletteAnswer:
+    """What a source found, in which mode it really looked, and what is to be said of it."""
+
+    rows: list[PaletteRow]
+    mode: str = ""
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,17 +85,20 @@ class PaletteSource:
 
     title: str
     order: int
-    find: Callable[[Actor, str], list[PaletteRow]]
+    find: Callable[[Actor, str], list[PaletteRow] | PaletteAnswer]
     prefix: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class PaletteAct:
-    """What can be done from the palette, in the scope `>`: rows that act or lead to a form."""
+    """What can be done from the palette, in the scope `>`: rows that act or lead to a form.
+
+    `rows` is told what was typed, and the reference of the object that the reader looks at.
+    """
 
     title: str
     order: int
-    rows: Callable[[Actor, str], list[PaletteRow]]
+    rows: Callable[[Actor, str, str], list[PaletteRow]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +111,18 @@ class Peek:
     template: str
     context: Callable[[Actor, str], Mapping[str, Any]]
     url: Callable[[str], str]
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectPage:
+    """A page about one object, by the name of its address: the reader can star what it shows.
+
+    `part` is what the address calls the object's id, `spelled` how the id is written.
+    """
+
+    kind: str
+    part: str
+    spelled: Callable[[Any], str] = str
 
 
 SettingsGroup = Literal["Company", "Connect", "Engine", "You"]
@@ -128,6 +157,7 @@ class Company:
 
 
 HomeLine = Callable[[Actor], str]
+Stars = Callable[[Actor], Collection[str]]
 Preferences = Callable[[Actor], Mapping[str, Any]]
 Health = Callable[[Actor], Mapping[str, Any]]
 
@@ -138,6 +168,8 @@ HOME_PANELS: Registry[HomePanel] = Registry("home panels")
 PALETTE_SOURCES: Registry[PaletteSource] = Registry("palette sources")
 PALETTE_ACTS: Registry[PaletteAct] = Registry("palette acts")
 PEEKS: Registry[Peek] = Registry("peeks")
+OBJECT_PAGES: Registry[ObjectPage] = Registry("pages of one object")
+STARS: Registry[Stars] = Registry("stars of a reader")
 PREFERENCES: Registry[Preferences] = Registry("preferences of a reader")
 SETTINGS_SECTIONS: Registry[SettingsSection] = Registry("settings sections")
 COMPANY: Registry[Callable[[], Company | None]] = Registry("the company's face")

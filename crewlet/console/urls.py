@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from crewlet.console import palette, peek, settings_pages, views
+from crewlet.console import palette, peek, settings_pages, stars, views
 
 urlpatterns = [
     path("", views.home, name="home"),
@@ -18,5 +18,6 @@ urlpatterns = [
     path("ui/sidebar", views.sidebar, name="ui-sidebar"),
     path("ui/health", views.health, name="ui-health"),
     path("ui/peek/<slug:kind>/<path:ident>", peek.peek, name="ui-peek"),
+    path("ui/star/<slug:kind>/<path:ident>", stars.star, name="ui-star"),
     path("ui/palette", palette.palette, name="ui-palette"),
 ]

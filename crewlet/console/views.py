@@ -7,29 +7,29 @@ from django.shortcuts import render
 from django.template.loader import render_to_string
 
 from crewlet.console import kit as kit_page
+from crewlet.console.frame import frame_of
 from crewlet.console.pages import actor_of, draw, fragment, is_fragment, page
-from crewlet.console.registries import (
-    HOME_LINES,
-    HOME_PANELS,
-)
-from crewlet.kernel.actors import Actor
+from crewlet.console.readings import one_reading
+from crewlet.console.regions import attempt
+from crewlet.console.registries import HOME_LINES, HOME_PANELS
 
 
 @page
 def home(request: HttpRequest) -> HttpResponse:
     """Draws Home: one sentence of fact, then the panels that apps put there."""
-    actor = actor_of(request)
     ordered = sorted(HOME_PANELS.items(), key=lambda entry: entry[1].order)
-    panels = [
-        {"column": panel.column, "html": _panel_html(request, key, actor)} for key, panel in ordered
-    ]
-    return draw(request, "console/home.html", {"panels": panels, "line": _line(actor)})
+    with one_reading():
+        panels = [
+            {"column": panel.column, "html": _panel_or_why(request, key)} for key, panel in ordered
+        ]
+        line = _line(request)
+    return draw(request, "console/home.html", {"panels": panels, "line": line})
 
 
 @fragment
 def home_line(request: HttpRequest) -> HttpResponse:
     """Draws the sentence alone."""
-    return draw(request, "console/_home_line.html", {"line": _line(actor_of(request))})
+    return draw(request, "console/_home_line.html", {"line": _line(request)})
 
 
 @fragment
@@ -37,7 +37,7 @@ def home_panel(request: HttpRequest, key: str) -> HttpResponse:
     """Draws one panel alone, as it stands on the page."""
     if key not in HOME_PANELS:
         raise Http404(f"Home has no panel '{key}'.")
-    return HttpResponse(_panel_html(request, key, actor_of(request)))
+    return HttpResponse(_panel_html(request, key))
 
 
 @fragment
@@ -88,12 +88,35 @@ def _lost(request: HttpRequest, status: int, code: str, message: str) -> HttpRes
     return render(request, template, context, status=status)
 
 
-def _line(actor: Actor) -> str:
+def _line(request: HttpRequest) -> str:
+    """Returns the sentence of Home; while the engine has trouble, that is the sentence."""
+    health = frame_of(request).health
+    if health["state"] != "ok":
+        return f"{health['title']}. {health['detail']}"
+    actor = actor_of(request)
     return " ".join(filter(None, (say(actor) for say in HOME_LINES.values())))
 
 
-def _panel_html(request: HttpRequest, key: str, actor: Actor) -> str:
+def _panel_html(request: HttpRequest, key: str) -> str:
     panel = HOME_PANELS[key]
-    body = render_to_string(panel.template, dict(panel.context(actor, request.GET)), request)
-    context = {"key": key, "panel": panel, "body": body, "query": request.GET.urlencode()}
+    found = dict(panel.context(actor_of(request), request.GET))
+    return _framed(request, key, render_to_string(panel.template, found, request))
+
+
+def _panel_or_why(request: HttpRequest, key: str) -> str:
+    """Draws a panel, or in its place why it could not be read."""
+    found = attempt(lambda: _panel_html(request, key), f"home:{key}")
+    if found.value is not None:
+        return found.value
+    error = {"code": found.code, "message": found.message}
+    return _framed(request, key, render_to_string("ui/part_failed.html", {"error": error}, request))
+
+
+def _framed(request: HttpRequest, key: str, body: str) -> str:
+    context = {
+        "key": key,
+        "panel": HOME_PANELS[key],
+        "body": body,
+        "query": request.GET.urlencode(),
+    }
     return render_to_string("console/_home_panel.html", context, request)

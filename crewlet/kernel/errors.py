@@ -27,6 +27,7 @@ class ErrorCode(StrEnum):
     FORBIDDEN = "forbidden"
     UNBOUND = "unbound"
     CSRF_ORIGIN = "csrf_origin"
+    CONFIG_MANAGED = "config_managed"
     NOT_FOUND = "not_found"
     NO_ACTIVE_REVISION = "no_active_revision"
     NO_SUCH_ENTITY = "no_such_entity"
@@ -61,6 +62,7 @@ _STATUS: dict[ErrorCode, int] = {
     ErrorCode.FORBIDDEN: 403,
     ErrorCode.UNBOUND: 403,
     ErrorCode.CSRF_ORIGIN: 403,
+    ErrorCode.CONFIG_MANAGED: 403,
     ErrorCode.NOT_FOUND: 404,
     ErrorCode.NO_ACTIVE_REVISION: 404,
     ErrorCode.NO_SUCH_ENTITY: 404,

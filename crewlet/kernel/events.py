@@ -50,8 +50,10 @@ class EventType(StrEnum):
     AGENT_TURN_STOPPED = "agent_turn_stopped"
     AGENT_TURN_COMPLETED = "agent_turn_completed"
     TURN_GUARD_BREACH = "turn_guard_breach"
+    BUDGET_RUNS_LOW = "budget_runs_low"
     BUDGET_EXHAUSTED = "budget_exhausted"
     LLM_UNAVAILABLE = "llm_unavailable"
+    PROVIDER_FALLBACK = "provider_fallback"
     A2A_CHANNEL_OPENED = "a2a_channel_opened"
     A2A_MESSAGE_SENT = "a2a_message_sent"
     A2A_CHANNEL_CLOSED = "a2a_channel_closed"
@@ -63,6 +65,9 @@ class EventType(StrEnum):
     WORK_ITEM_ASKED = "work_item_asked"
     WORK_ITEM_ANSWERED = "work_item_answered"
     WORK_ITEM_WAKES_STOPPED = "work_item_wakes_stopped"
+    WORK_ITEM_REMOVED = "work_item_removed"
+    WORK_ITEM_RESTORED = "work_item_restored"
+    WORK_ITEM_PURGED = "work_item_purged"
     PROJECT_CREATED = "project_created"
     PROJECT_UPDATED = "project_updated"
 
@@ -81,6 +86,7 @@ def _category(kind: EventType) -> str:
         "agent_": "turn",
         "budget_": "turn",
         "llm_": "turn",
+        "provider_": "turn",
         "a2a_": "a2a",
         "diary_": "learning",
         "work_item_a": "decision",

@@ -86,6 +86,9 @@ class EngineEvent(models.Model):
             models.Index(fields=["seat_id", "-ts"], name="event_seat_ts"),
             models.Index(fields=["turn_id", "ts"], name="event_turn_ts"),
             models.Index(fields=["category", "-ts"], name="event_category_ts"),
+            models.Index(
+                fields=["trace_id", "ts"], name="event_trace_ts", condition=~models.Q(trace_id="")
+            ),
             models.Index(fields=["xid"], name="event_xid"),
         ]
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Annotated, Literal
 from zoneinfo import available_timezones
 
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
 from django.db import IntegrityError, transaction
 from pydantic import StringConstraints
 
@@ -14,9 +16,10 @@ from crewlet.kernel.actors import Actor
 from crewlet.kernel.authority import Grant
 from crewlet.kernel.errors import Conflict, Invalid, NotFound
 from crewlet.kernel.refs import REF_KINDS, label_of
-from orgs import access
+from orgs import access, outbound
 from orgs.models.people import Person
 from orgs.models.preferences import Preference, Star
+from orgs.queries.outbound import seat_address
 from orgs.queries.preferences import MAX_STARS
 
 # Not the shell: the operator at it is no person, so nothing could ever be kept there.
@@ -106,3 +109,38 @@ def set_preferences(actor: Actor, args: SetPreferences, target: Person) -> Resul
         )
     Preference.objects.update_or_create(person=target, defaults=chosen)
     return Result("Your preferences are kept.")
+
+
+class SetEmail(Args):
+    """How much of one's inbox goes out by e-mail, and where to.
+
+    `level` is `off`, `decisions` (what waits for an answer) or `all` (news that counts as well).
+    Without an `address` it goes to the one that the company document gives one's seat.
+    """
+
+    level: Literal["off", "decisions", "all"]
+    address: Annotated[str, StringConstraints(strip_whitespace=True, max_length=254)] = ""
+
+
+@action("set_email", args=SetEmail, doors=_DOORS, grant=Grant.STATE_READ, rules=("person_only",),
+        fetch=lambda actor, args: access.own_person(actor),
+        idempotent=True, label="Set e-mail to {level}")  # fmt: skip
+def set_email(actor: Actor, args: SetEmail, target: Person) -> Result:
+    """Keeps what of the actor's inbox leaves by e-mail, and the address it goes to."""
+    if args.address:
+        try:
+            validate_email(args.address)
+        except ValidationError:
+            raise Invalid(
+                "This is no e-mail address; write one such as ana@example.com.", field="address"
+            ) from None
+    outbound.choose(target, args.level, args.address)
+    if args.level == "off":
+        return Result("Nothing leaves by e-mail any more.")
+    goes_to = args.address or seat_address(target)
+    if not goes_to:
+        return Result(
+            "Kept, but there is nowhere to send to: give an address, or have one written at your "
+            "seat in the company document."
+        )
+    return Result(f"E-mail goes to {goes_to}.")

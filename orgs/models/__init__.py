@@ -2,4 +2,4 @@
 
 from __future__ import annotations
 
-from orgs.models import company, notices, people, preferences, seats  # noqa: F401
+from orgs.models import company, notices, outbound, people, preferences, seats  # noqa: F401

@@ -6,18 +6,22 @@ from typing import Any
 
 from django.http import QueryDict
 
+from crewlet.console.readings import once
 from crewlet.console.registries import (
     COMPANY,
     GROUPS,
     HOME_LINES,
     HOME_PANELS,
     NAV,
+    OBJECT_PAGES,
     PREFERENCES,
     SETTINGS_SECTIONS,
+    STARS,
     Company,
     Figure,
     HomePanel,
     NavRow,
+    ObjectPage,
     SettingsSection,
     SidebarGroup,
 )
@@ -27,7 +31,7 @@ from crewlet.kernel.authority import Grant
 from crewlet.kernel.errors import CrewletError, Unavailable
 from orgs import epochs
 from orgs.inbox import badge, inbox_page
-from orgs.queries.preferences import preferences_of, starred_rows
+from orgs.queries.preferences import preferences_of, starred_rows, stars_of
 from orgs.views.settings_audit import audited
 from orgs.views.settings_config import config
 from orgs.views.settings_general import general
@@ -47,6 +51,8 @@ def register_panels() -> None:
         "decisions", HomePanel("orgs/_home_decisions.html", decisions, 10, "inbox work")
     )
     PREFERENCES.register("orgs", preferences_of)
+    STARS.register("orgs", stars_of)
+    OBJECT_PAGES.register("settings-revision", ObjectPage("revision", "revision_id"))
     GROUPS.register("starred", SidebarGroup("Starred", 30, starred_rows))
     for key, section in _sections().items():
         SETTINGS_SECTIONS.register(key, section)
@@ -118,7 +124,7 @@ def decisions(actor: Actor, query: QueryDict) -> dict[str, Any]:
 
 def _waiting(actor: Actor) -> dict[str, Any]:
     try:
-        found = inbox_page(actor)
+        found = once("inbox", lambda: inbox_page(actor))
     except CrewletError as error:
         return {"rows": [], "shown": [], "snooze": [], "hint": error.message}
     rows = found["decisions"]

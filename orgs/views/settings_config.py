@@ -14,6 +14,7 @@ from crewlet.console.pages import actor_of, draw, page
 from crewlet.kernel.actors import Actor
 from crewlet.kernel.authority import Grant, require
 from crewlet.kernel.errors import CrewletError, ErrorCode
+from orgs.managed import why_not
 from orgs.queries import company
 from orgs.queries.people import parties
 
@@ -55,7 +56,13 @@ def config(actor: Actor, query: QueryDict) -> dict[str, Any]:
         sorted_by_caller=True,
     )
     running = next((row for row in rows if row["active"]), None)
-    return {"grid": drawn, "running": running, "ended": paged and not more, "any": bool(rows)}
+    return {
+        "grid": drawn,
+        "running": running,
+        "ended": paged and not more,
+        "any": bool(rows),
+        "managed": why_not(actor),
+    }
 
 
 def _cells(row: dict[str, Any]) -> dict[str, Any]:
@@ -80,7 +87,7 @@ def revision(request: HttpRequest, revision_id: UUID) -> HttpResponse:
     require(actor, Grant.CONFIG_READ)
     detail = company.revision_detail(revision_id)
     found = company.revision_diff(revision_id)
-    reason = "" if Grant.CONFIG_WRITE in actor.grants else LACKS_WRITE
+    reason = why_not(actor) if Grant.CONFIG_WRITE in actor.grants else LACKS_WRITE
     context = {
         "revision": _row(detail, parties([detail["author"]])),
         "against": found["against"],

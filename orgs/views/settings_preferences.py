@@ -7,6 +7,7 @@ from typing import Any
 from django.http import QueryDict
 
 from crewlet.kernel.actors import Actor
+from orgs.queries.outbound import EMAIL_LEVELS, email_of
 from orgs.queries.preferences import DATE_STYLES, DENSITIES, THEMES, preferences_of, zones
 
 _FORM_NAMES = {"theme": "system", "density": "cosy", "date_style": "plain"}
@@ -24,6 +25,8 @@ def preferences(actor: Actor, query: QueryDict) -> dict[str, Any]:
             _choice("date_style", "Dates", DATE_STYLES, chosen),
         ],
         "zones": zones(),
+        "email": email_of(actor),
+        "levels": EMAIL_LEVELS,
     }
 
 

@@ -14,6 +14,7 @@ from crewlet.kernel.authority import Grant
 from crewlet.kernel.errors import CrewletError
 from orgs import epochs
 from orgs.chart import Chart
+from orgs.managed import why_not
 from orgs.queries.preferences import zones
 from orgs.revisions import checked_reading, invalid_document
 from orgs.setup.actions import CreateCompany, document_of
@@ -42,7 +43,7 @@ def setup(request: HttpRequest) -> HttpResponse:
         "templates": TEMPLATES,
         "zones": zones(),
         "offers": offers(),
-        "reason": "" if Grant.CONFIG_WRITE in actor.grants else LACKS,
+        "reason": why_not(actor) if Grant.CONFIG_WRITE in actor.grants else LACKS,
         "error": None,
         "preview": None,
     }
@@ -67,7 +68,6 @@ def done(request: HttpRequest) -> HttpResponse:
     agents = [seat for seat in snapshot.chart.walk() if seat.is_agent]
     context = {
         "document": snapshot.document,
-        "epoch": snapshot.epoch,
         "agents": len(agents),
         "first": CEO if CEO in snapshot.chart.seats else (agents[0].handle if agents else ""),
         "chart": _outline(snapshot.chart),

@@ -28,7 +28,8 @@ function around(form) {
 function finish(form, done) {
   if (done.redirect) { location.assign(done.redirect); return; }
   if ('reload' in form.dataset) { location.reload(); return; }
-  toast(done.message || 'Done');
+  const back = form.dataset.undo && document.getElementById(form.dataset.undo);
+  toast(done.message || 'Done', back ? { label: 'Undo', run: () => back.requestSubmit() } : undefined);
   announce(done.message || 'Done');
   form.closest('details')?.removeAttribute('open');
   for (const area of $$('textarea', form)) area.value = '';

@@ -6,6 +6,8 @@ import { $, $$, composing, keysOff, store, toast, typing } from './dom.js';
 import { everything, refetch } from './live.js';
 import { sheet } from './keys.js';
 import * as peek from './peek.js';
+import * as select from './select.js';
+import './rail.js';
 import { open } from './palette.js';
 
 const root = document.documentElement;
@@ -41,6 +43,12 @@ for (const box of $$('[data-pref]')) {
   box.addEventListener('change', () => pref.set(box.checked));
 }
 
+// A first company lives where its founder's clock is, unless they say otherwise.
+for (const select of $$('select[data-here]')) {
+  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+  if ([...select.options].some((option) => option.value === timeZone)) select.value = timeZone;
+}
+
 function drawer(on) {
   document.body.dataset.nav = on ? 'open' : '';
   const button = $('[data-do=nav]');
@@ -53,6 +61,8 @@ const does = {
   'peek-on': () => peek.step(1),
   'peek-close': (element, event) => { event.preventDefault(); peek.close(); },
   retry: (element) => { const region = element.closest('[data-src][id]'); if (region && region.id !== 'peek-in') refetch(region.id); else peek.again(); },
+  'picked-copy': () => select.copy(),
+  'picked-clear': () => select.clear(),
   palette: (element) => open(element.dataset.query),
   nav: () => drawer(document.body.dataset.nav !== 'open'),
   'nav-close': () => drawer(false),
@@ -78,7 +88,7 @@ addEventListener('keydown', (event) => {
   if (event.key !== 'Escape') return;
   const menu = $('details.pop[open]');
   if (menu) { menu.open = false; $('summary', menu).focus(); } else if (document.body.dataset.nav === 'open') drawer(false);
-  else if (!$('dialog[open]') && !event.defaultPrevented && !typing(event)) peek.close();
+  else if (!$('dialog[open]') && !event.defaultPrevented && !typing(event)) { if (peek.opened()) peek.close(); else if (select.any()) select.clear(); }
 });
 
 for (const form of $$('[data-filters]')) {
@@ -86,6 +96,7 @@ for (const form of $$('[data-filters]')) {
 }
 
 if ($('cw-board')) import('./board.js');
+if ($('form[data-upload]')) import('./upload.js');
 if ($('cw-tail')) import('./tail.js');
 if ($('cw-chart')) import('./chart.js');
 if ($('text-expander')) import('./writing.js');

@@ -1,6 +1,6 @@
 // The board. Dragging, Alt+arrows and the card's menu share ONE move(), which posts a neighbour and
 // the card's version. A card stays where it was dropped, busy, until the server has answered.
-import { $, $$, announce, toast, typing } from './dom.js';
+import { $, $$, announce, setAttr, toast, typing } from './dom.js';
 import { post, told } from './acts.js';
 import { refetch } from './live.js';
 
@@ -22,14 +22,25 @@ class CwBoard extends HTMLElement {
     this.addEventListener('pointerdown', (event) => this.grab(event));
     this.addEventListener('click', (event) => {
       if (this.dragged) { event.preventDefault(); this.dragged = false; return; }
+      const opener = event.target.closest('.card-go');
+      if (opener) this.offer(opener);
       const button = event.target.closest('[data-move]');
-      if (button) this.send(button.closest('.card'), button.dataset.move);
+      if (button) this.send(button.dataset.move);
     }, true);
   }
 
   get lanes() { return $$('.lane[data-lane]', this); }
 
   press(event) {
+    const menu = $('#card-menu', this);
+    if (menu?.contains(event.target)) {
+      const by = { ArrowUp: -1, ArrowDown: 1 }[event.key];
+      const rows = $$('button', menu);
+      if (by) { event.preventDefault(); rows[(rows.indexOf(event.target) + by + rows.length) % rows.length].focus(); }
+      // The browser closes the menu; nothing below it closes with the same press.
+      if (event.key === 'Escape') event.stopPropagation();
+      return;
+    }
     const card = event.target.closest?.('.card');
     const way = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] }[event.key];
     if (!card || !way || typing(event)) return;
@@ -70,10 +81,26 @@ class CwBoard extends HTMLElement {
     $('.card-a', card).focus();
   }
 
+  // One menu serves every card. It opens as its button says; here it learns for which card, and
+  // where that stands.
+  offer(opener) {
+    const menu = $('#card-menu', this);
+    const box = opener.getBoundingClientRect();
+    const low = box.bottom > innerHeight / 2;
+    this.offered = opener.closest('.card').dataset.key;
+    menu.style.right = `${Math.max(8, innerWidth - box.right)}px`;
+    menu.style.top = low ? 'auto' : `${box.bottom + 4}px`;
+    menu.style.bottom = low ? `${innerHeight - box.top + 4}px` : 'auto';
+    const here = opener.closest('.lane').dataset.lane;
+    for (const row of $$('[data-move]', menu)) setAttr(row, 'aria-current', row.dataset.move === here ? 'true' : null);
+  }
+
   // The menu names a lane and nothing else: the card goes to its end.
-  send(card, status) {
+  send(status) {
+    const card = document.getElementById(`card-${this.offered}`);
+    $('#card-menu', this).hidePopover();
+    if (!card) return; // it left the board while the menu was open
     const lane = this.lanes.find((other) => other.dataset.lane === status);
-    $('details', card)?.removeAttribute('open');
     if (lane && !lane.contains(card)) this.move(card, $('.lane-b', lane), null);
     $('.card-a', card).focus();
   }
@@ -126,7 +153,7 @@ class CwBoard extends HTMLElement {
 
   grab(event) {
     const card = event.target.closest('.card');
-    if (event.button || !card || event.target.closest('.pop') || card.getAttribute('aria-busy') === 'true') return;
+    if (event.button || !card || event.target.closest('.card-go') || card.getAttribute('aria-busy') === 'true') return;
     const drag = new Drag(this, card, event);
     drag.listen();
   }

@@ -2,6 +2,7 @@
 import { $, $$, keysOff, typing } from './dom.js';
 import { open } from './palette.js';
 import * as peek from './peek.js';
+import * as select from './select.js';
 
 // A workspace that this company does not have has no key either.
 const there = (url) => () => Boolean($(`#side a[href="${url}"]`));
@@ -9,7 +10,7 @@ const go = (url) => () => location.assign(url);
 const board = () => $('cw-board');
 const step = (dx, dy) => () => board()?.step(dx, dy);
 const list = (by) => () => {
-  const links = $$('.wrow-a,.in-row a,.trow-a');
+  const links = $$('.wrow-a,.in-row a,.trow-a,.grid td:first-child a[data-peek]');
   const at = links.indexOf(document.activeElement);
   links[Math.min(links.length - 1, Math.max(0, at + by))]?.focus();
 };
@@ -22,6 +23,11 @@ export const KEYS = [
     { keys: 'c', does: 'New item', run: go('/work/new') },
     { keys: '?', does: 'All keys', run: () => sheet() },
     { keys: 'Escape', does: 'Close the top layer' },
+  ]],
+  ['In the palette', [
+    { keys: 'alt+a', does: 'Assign the open item' },
+    { keys: 'mod+Enter', does: 'Ask an agent about it' },
+    { keys: 'alt+c', does: 'Create an item of this title' },
   ]],
   ['Go to', [
     { keys: 'g h', does: 'Home', run: go('/') },
@@ -39,6 +45,7 @@ export const KEYS = [
     { keys: 'k', does: 'Previous', run: list(-1), when: noBoard },
     { keys: 'Enter', does: 'Open' },
     { keys: 'Space', does: 'Peek at it', run: () => { const link = peek.peekable(); peek.show(link.dataset.peek, link); }, when: () => Boolean(peek.peekable()) },
+    { keys: 'x', does: 'Select it, or no longer', run: () => select.toggle(), when: () => Boolean(select.pickable()) },
     { keys: '[', does: 'Peek at the one before', run: () => peek.step(-1), when: peek.opened },
     { keys: ']', does: 'Peek at the next', run: () => peek.step(1), when: peek.opened },
     { keys: '1 to 9', does: 'Choose an option of the open decision, or a tab' },

@@ -1,5 +1,7 @@
 // A dialog with a combobox; the list is a fragment of the server, asked 120 ms after the last key.
-import { $, $$, announce, store, stored } from './dom.js';
+import { post, told } from './acts.js';
+import { $, $$, setAttr, setText, store, stored, toast } from './dom.js';
+import { everything } from './live.js';
 
 const WAIT_MS = 120;
 const SLOW_MS = 200;
@@ -55,6 +57,9 @@ class CwPalette extends HTMLElement {
     this.list = $('[role=listbox]', this);
     this.scope = 'all';
     this.at = 0;
+    this.words = $('[data-f=say]', this);
+    // What was sent is answered here, so nothing closes the palette before.
+    this.closest('dialog').addEventListener('cancel', (event) => { if (this.sending) event.preventDefault(); });
     this.field.addEventListener('input', () => { this.late = true; clearTimeout(this.timer); this.timer = setTimeout(() => this.ask(), WAIT_MS); });
     this.addEventListener('keydown', (event) => this.press(event));
     this.addEventListener('click', (event) => {
@@ -69,6 +74,8 @@ class CwPalette extends HTMLElement {
 
   press(event) {
     const count = this.options.length;
+    const pressed = this.pressed(event);
+    if (pressed) { event.preventDefault(); this.take(pressed, false); return; }
     if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
       event.preventDefault();
       if (count) this.at = (this.at + (event.key === 'ArrowDown' ? 1 : count - 1)) % count;
@@ -84,6 +91,52 @@ class CwPalette extends HTMLElement {
     }
   }
 
+  // A row's own press takes it whatever is marked; a letter is known by its key, not by what Alt makes of it.
+  pressed(event) {
+    const letter = event.code?.startsWith('Key') ? event.code.slice(3).toLowerCase() : event.key;
+    const press = event.altKey ? `alt+${letter}` : event.metaKey || event.ctrlKey ? `mod+${event.key}` : '';
+    const option = press && $(`[data-press="${CSS.escape(press)}"]`, this.list);
+    // A marked link opens apart by the same press, unless there is somebody to ask.
+    return option && (event.altKey || option.getAttribute('aria-disabled') !== 'true') ? option : null;
+  }
+
+  say(text, tone) {
+    setText(this.words, text);
+    setAttr(this.words, 'data-tone', tone ?? null);
+  }
+
+  // The operation id stays the same only while nobody knows whether it landed.
+  async send(option) {
+    if (this.sending) return;
+    this.sending = true;
+    option.setAttribute('aria-busy', 'true');
+    option.dataset.op ??= crypto.randomUUID();
+    this.say('Waiting for the server…');
+    try {
+      const fields = [...JSON.parse(option.dataset.fields), ['op_id', option.dataset.op]];
+      const response = await post(`/act/${option.dataset.verb}`, fields);
+      if (response.status === 401) location.reload();
+      else if (response.status === 204) this.landed(told(response));
+      else if (response.status >= 500) this.say('Nobody knows yet whether this landed. Take it again to find out.', 'stop');
+      else {
+        const why = new DOMParser().parseFromString(await response.text(), 'text/html').body.textContent;
+        this.say(why.replace(/\s+/g, ' ').trim() || 'This was refused.', 'stop');
+        delete option.dataset.op;
+      }
+    } catch { this.say('Nobody knows yet whether this landed. Take it again to find out.', 'stop'); } finally {
+      this.sending = false;
+      option.removeAttribute('aria-busy');
+    }
+  }
+
+  landed(done) {
+    this.say('');
+    this.closest('dialog').close();
+    if (done.redirect) { location.assign(done.redirect); return; }
+    toast(done.message || 'Done');
+    everything();
+  }
+
   // The list still answers an earlier text: what was typed is asked first, then the first row taken.
   async enter(apart) {
     if (this.late) { clearTimeout(this.timer); await this.ask(); }
@@ -92,7 +145,9 @@ class CwPalette extends HTMLElement {
   }
 
   take(option, apart) {
-    if (option.getAttribute('aria-disabled') === 'true') { announce($('small', option)?.textContent ?? ''); return; }
+    if (option.getAttribute('aria-disabled') === 'true') { this.say($('small', option)?.textContent ?? ''); return; }
+    if (option.dataset.verb) { this.send(option); return; }
+    if ('again' in option.dataset) { this.ask(); return; }
     if (option.dataset.run) {
       this.closest('dialog').close();
       document.dispatchEvent(new CustomEvent('cw:do', { detail: option.dataset.run, bubbles: true }));
@@ -112,7 +167,10 @@ class CwPalette extends HTMLElement {
   }
 
   async ask() {
-    const asked = `${this.dataset.src}?${new URLSearchParams({ q: this.field.value, scope: this.scope })}`;
+    if (this.sending) return;
+    const ref = $('#peek:not([hidden])')?.dataset.ref || (document.body.dataset.ref ?? '');
+    const asked = `${this.dataset.src}?${new URLSearchParams({ q: this.field.value, scope: this.scope, ref })}`;
+    this.say('');
     this.asked = asked;
     const waiting = setTimeout(() => { if (this.asked === asked) this.list.replaceChildren(said('Searching…')); }, SLOW_MS);
     try {

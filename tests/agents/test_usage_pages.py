@@ -56,6 +56,27 @@ def test_spend_shows_windows_days_seats_and_models(ana: Client) -> None:
     assert "7d, 30d, 90d" in refused.content.decode()
 
 
+def test_a_press_on_a_day_of_spend_narrows_every_figure_to_it(ana: Client) -> None:
+    """UI-31: the same link stands in a list, for the keyboard."""
+    used(950)
+    used(40, days_ago=2)
+    zone = epochs.active().timezone
+    day = (clock.now() - timedelta(days=2)).astimezone(zone).date()
+    html = ana.get("/spend").content.decode()
+    assert html.count(f'href="/spend?window={day}"') == 2
+    one = ana.get(f"/spend?window={day}").content.decode()
+    assert f"40 tokens in 1 model call on {day.day} {day:%b}." in one
+    assert one.count("<g>") == 1
+    assert f"Tokens by phase, 1 day to {day.day} {day:%b}: 40 tokens" in one
+    assert f'data-src="/ui/spend/overview?window={day}"' in one
+    before = day + timedelta(days=1)
+    assert (
+        f"No model was called on {before.day}"
+        in ana.get(f"/spend?window={before}").content.decode()
+    )
+    assert ana.get("/spend?window=2020-01-01").status_code == 400, "no row can answer it"
+
+
 def test_spend_without_a_call_says_so_and_shows_no_chart(ana: Client) -> None:
     html = ana.get("/spend").content.decode()
     assert "No model was called in the last 30 days." in html

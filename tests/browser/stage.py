@@ -5,12 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
 from agents.models.turns import Phase, Round, ToolCall, Turn
 from crewlet.kernel import clock
 from crewlet.kernel.actors import Actor
+from crewlet.kernel.events import EventType, publish
 from crewlet.kernel.ids import new_id
+from crewlet.kernel.models import EngineEvent
 from orgs.epochs import Snapshot
+from orgs.models.company import ConfigRevision
 from tests.tracker.company import comment, create
 from tests.tracker.conftest import Cast
 from tracker.models.items import WorkItem
@@ -19,6 +23,7 @@ OPTIONS = [
     {"id": "even", "label": "Half-even", "detail": "As the ledger does."},
     {"id": "up", "label": "Half-up", "detail": "As customers expect."},
 ]
+TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
 
 
 @dataclass
@@ -35,6 +40,21 @@ class Stage:
     def ana(self) -> Actor:
         """The founder."""
         return self.cast.ana
+
+    @property
+    def unit(self) -> str:
+        """A unit of the company."""
+        return next(iter(self.cast.snapshot.chart.units))
+
+    @property
+    def event(self) -> UUID:
+        """The event that happened last."""
+        return EngineEvent.objects.latest("ts").id
+
+    @property
+    def revision(self) -> UUID:
+        """The revision that runs."""
+        return ConfigRevision.objects.latest("created_at").id
 
 
 def set_stage(snapshot: Snapshot) -> Stage:
@@ -59,6 +79,10 @@ def set_stage(snapshot: Snapshot) -> Stage:
     ended = a_turn(
         cast.qa, todo[0], snapshot.epoch, stage="done", outcome="completed", submitted="delivered",
         ended_at=clock.now(), result="Counted **four** blinks.",
+    )  # fmt: skip
+    publish(
+        EventType.AGENT_TURN_COMPLETED, summary="Counted the blinks.", seat_id=ended.seat_id,
+        turn_id=ended.id, trace_id=TRACE,
     )  # fmt: skip
     return Stage(cast, asked, todo, running, ended)
 

@@ -93,8 +93,8 @@ def test_the_cards_menu_moves_it_without_dragging(site: Site) -> None:
     page = site.open("/work/ENG")
     key = site.stage.todo[2].key
     page.hover(f"#card-{key}")
-    page.click(f"#card-{key} summary")
-    page.click(f"#card-{key} [data-move=done]")
+    page.click(f"#card-{key} .card-go")
+    page.click("#card-menu [data-move=done]")
     until(lambda: WorkItem.objects.get(key=key).status == "done", 5, what="the move")
 
 

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Page
 
 from tests.browser.conftest import Site
+from tests.browser.stage import TRACE
 from tests.browser.visit import settle
 
 NARROW, REFLOW = 390, 320
@@ -39,11 +40,13 @@ def paths(site: Site) -> list[str]:
         "/", "/inbox", "/agents", "/agents/seats/agent-swe", "/agents/seats/ana", "/live",
         f"/live/turns/{stage.running.id}", f"/live/turns/{stage.ended.id}", "/work", "/work/ENG",
         "/work/projects", "/work/ENG/files", f"/work/{stage.asked.key}", "/work/new",
-        "/me", "/spend",
+        "/work/trash", "/work/ENG/overview", "/me", "/spend",
         "/spend/budgets", "/agents/roster", "/agents/teams", "/live/turns", "/live/events",
         "/settings/you", "/settings/general", "/settings/people", "/settings/config",
         "/settings/nodes", "/settings/audit", "/settings/models", "/settings/preferences",
-        "/work/search?q=lamp", "/kit", "/account",
+        "/me/asked", f"/agents/teams/{stage.unit}", f"/live/events/{stage.event}",
+        f"/live/traces/{TRACE}", "/agents/seats/agent-swe?tab=memory",
+        f"/settings/config/{stage.revision}", "/work/search?q=lamp", "/kit", "/account",
     ]  # fmt: skip
 
 

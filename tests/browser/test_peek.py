@@ -11,9 +11,9 @@ from tests.browser.conftest import Site
 from tests.browser.visit import settle
 
 # Marks the links of the list as links to something that can be peeked at.
-MARK = """() => document.querySelectorAll('main .wrow-a').forEach((link, index) => {
+MARK = """() => document.querySelectorAll('main .grid td:first-child a').forEach((link, index) => {
   link.dataset.peek = `lamp:${index + 1}`; })"""
-CURRENT = "() => document.querySelectorAll('main .wrow[aria-current=true]').length"
+CURRENT = "() => document.querySelectorAll('main .grid tr[aria-current=true]').length"
 LIVE_BINDINGS = """async () => {
   const { KEYS } = await import('/static/js/keys.js');
   const rows = KEYS.flatMap(([, each]) => each);
@@ -48,7 +48,7 @@ def list_of_lamps(site: Site, width: int = 1440) -> Page:
 def test_a_click_peeks_steps_replace_and_back_closes(site: Site) -> None:
     """Promises UI-8 and UI-28."""
     page = list_of_lamps(site)
-    page.locator(".wrow-a").first.click()
+    page.locator(".grid td:first-child a").first.click()
     expect(page.locator("#peek h2")).to_have_text("Lamp 1")
     assert "peek=lamp%3A1" in page.url
     assert page.evaluate(CURRENT) == 1
@@ -65,7 +65,7 @@ def test_a_click_peeks_steps_replace_and_back_closes(site: Site) -> None:
 def test_escape_closes_the_rail_and_the_focus_stays_on_the_row(site: Site) -> None:
     """Promises UI-8."""
     page = list_of_lamps(site)
-    page.locator(".wrow-a").nth(1).focus()
+    page.locator(".grid td:first-child a").nth(1).focus()
     page.keyboard.press("Space")
     expect(page.locator("#peek h2")).to_have_text("Lamp 2")
     page.keyboard.press("Escape")
@@ -78,7 +78,7 @@ def test_a_modified_click_opens_the_page_instead(site: Site) -> None:
     """Promises UI-8."""
     page = list_of_lamps(site)
     with page.context.expect_page() as opened:
-        page.locator(".wrow-a").first.click(modifiers=["Control"])
+        page.locator(".grid td:first-child a").first.click(modifiers=["Control"])
     assert "/work/" in opened.value.url
     expect(page.locator("#peek")).to_be_hidden()
 
@@ -86,17 +86,17 @@ def test_a_modified_click_opens_the_page_instead(site: Site) -> None:
 def test_a_rail_that_fails_says_so_with_a_way_to_try_again(site: Site) -> None:
     """Promises UI-59."""
     page = list_of_lamps(site)
-    page.locator(".wrow-a").nth(2).click()
+    page.locator(".grid td:first-child a").nth(2).click()
     expect(page.locator("#peek")).to_contain_text("The third lamp is out.")
     with page.expect_request("**/ui/peek/lamp/3"):
         page.locator("#peek [data-do=retry]").click()
-    expect(page.locator(".wrow").first).to_be_visible()
+    expect(page.locator(".grid td").first).to_be_visible()
 
 
 def test_the_list_keeps_its_width_or_the_rail_lies_over_it(site: Site) -> None:
     """Promises UI-8."""
     page = list_of_lamps(site, 1160)
-    page.locator(".wrow-a").first.click()
+    page.locator(".grid td:first-child a").first.click()
     expect(page.locator("#peek h2")).to_be_visible()
     box = page.locator("#main").bounding_box()
     assert box

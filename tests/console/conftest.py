@@ -11,14 +11,20 @@ from zoneinfo import ZoneInfo
 import pytest
 import time_machine
 from django.http import HttpResponse
-from django.test import RequestFactory
+from django.test import Client, RequestFactory
 from django.urls import resolve
 
 from crewlet.console import frame as frame_module
 from crewlet.console import registries
-from crewlet.kernel.actors import Actor, ActorKind
+from crewlet.kernel.actors import Actor, ActorKind, engine_actor
 from crewlet.kernel.authority import ALL_GRANTS
+from orgs import epochs
+from orgs.models.people import Person
+from orgs.models.seats import Seat
+from orgs.revisions import apply_document
 from tests.console import samples
+from tests.support.people import ORIGIN, a_person, signed_in
+from tests.tracker.company import COMPANY
 
 Draw = Callable[..., HttpResponse]
 ANA = Actor(kind=ActorKind.PERSON, login="ana", name="Ana Ruiz", grants=ALL_GRANTS, handle="ana")
@@ -33,12 +39,15 @@ def stand_in(patch: pytest.MonkeyPatch) -> None:
     from agents.views import live as agent_live
     from agents.views import pages as agent_pages
     from agents.views import panels as agent_panels
-    from orgs import epochs
     from orgs.views import inbox, panels
     from tracker.queries import pages as work_queries
+    from tracker.queries import projects as project_queries
     from tracker.queries import tallies
+    from tracker.queries.projects import Directory
     from tracker.views import home as work_home
     from tracker.views import pages as work_pages
+    from tracker.views import palette
+    from tracker.views import projects as work_projects
 
     company = registries.Company("Fernhill", ZoneInfo("UTC"))
     patch.setattr(frame_module.Frame, "company", company)
@@ -69,9 +78,15 @@ def stand_in(patch: pytest.MonkeyPatch) -> None:
     }  # fmt: skip
     for name, answer in answers.items():
         patch.setattr(agent_queries, name, answer)
-    for name in ("projects", "work_page", "item_page"):
+    patch.setattr(project_queries, "projects", samples.projects)
+    listed = Directory(samples.projects(), {"active": 4, "archived": 0})
+    patch.setattr(work_projects, "directory", lambda actor, query: listed)
+    for name in ("work_page", "item_page"):
         patch.setattr(work_queries, name, getattr(samples, name))
     patch.setattr(work_queries, "find_items", lambda actor, q, limit=8: samples.board_items()[:2])
+    patch.setattr(work_queries, "place_of", lambda actor, key, query: None)
+    whole = {"state": "hits", "mode": "keyword", "items": samples.board_items()[:1]}
+    patch.setattr(palette, "found_items", lambda actor, text, limit: whole)
     patch.setattr(work_queries, "PRIORITIES", samples.PRIORITIES)
     patch.setattr(work_pages, "company_zone", lambda: ZoneInfo("UTC"))
     patch.setattr(agent_panels, "health_card", lambda actor: HEALTH)
@@ -97,6 +112,21 @@ def open_page(path: str, actor: Actor | None = ANA, **headers: str) -> HttpRespo
     """Calls the view at `path` as `actor`."""
     request = RequestFactory().get(path, headers=headers)
     request.actor = actor  # type: ignore[attr-defined]
-    match = resolve(request.path_info)
+    match = request.resolver_match = resolve(request.path_info)
     response: HttpResponse = match.func(request, *match.args, **match.kwargs)
     return response
+
+
+@pytest.fixture
+def ana(db: None) -> Iterator[Person]:
+    """Ana, in the company of the tracker's tests."""
+    epochs.forget()
+    apply_document(engine_actor("tests"), COMPANY, summary="for the console")
+    yield a_person("ana.silva", seat=Seat.objects.get(handle="ana"))
+    epochs.forget()
+
+
+@pytest.fixture
+def browser(ana: Person) -> Client:
+    """A browser in which Ana is signed in."""
+    return signed_in(Client(headers={"origin": ORIGIN}), ana)

@@ -289,6 +289,7 @@ def projects(actor: Any = None) -> list[dict[str, Any]]:
     return [
         {"key": key, "name": name, "purpose": f"Everything of {name}", "unit": name,
          "url": f"/work/{key}", "open": count, "left": False,
+         "archived": False, "last_change": None,
          "counts": {"todo": count - 2, "active": 2, "done": 12, "closed": 1}}
         for key, name, count in (("ENG", "Engineering", 18), ("PRD", "Product", 7),
                                  ("GRO", "Growth", 11), ("SUP", "Support", 5))

@@ -142,7 +142,8 @@ def test_a_filter_is_a_chip_with_a_way_off(draw: Draw) -> None:
 def test_the_board_offers_every_move_without_dragging(draw: Draw) -> None:
     html = draw("/work/ENG").content.decode()
     assert html.count('data-lane="') == 4
-    assert html.count('data-move="in_review"') == len(samples.board_items())
+    assert html.count('data-move="in_review"') == 1, "one menu serves every card"
+    assert html.count('popovertarget="card-menu"') == len(samples.board_items())
     assert html.count('data-version="3"') == len(samples.board_items())
 
 

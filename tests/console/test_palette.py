@@ -85,7 +85,7 @@ def test_actions_have_a_scope_and_an_unavailable_one_is_drawn_with_its_reason(
 ) -> None:
     """Promises UI-15."""
 
-    def rows(actor: Actor, text: str) -> list[PaletteRow]:
+    def rows(actor: Actor, text: str, ref: str) -> list[PaletteRow]:
         return [
             PaletteRow("Stop the engine", "", "octagon-x", act="stop", reason="Only Edith may."),
             PaletteRow("File an item", "/work/new", "square-pen", keys="C"),

@@ -6,37 +6,37 @@ the action lists, and writes its query counts with `CREWLET_BANK_QUERIES=1 pytes
 
 from __future__ import annotations
 
-import io
-import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
-from uuid import UUID
 
-from django.db import connection
-
-from agents.models.mail import DeadLetter, Delivery
-from agents.models.seats import HoldReason
-from agents.seats import holds
-from crewlet.files import store
-from crewlet.kernel import clock
-from crewlet.kernel.actions import Door, perform
-from crewlet.kernel.actors import engine_actor
-from crewlet.kernel.ids import new_id
-from orgs.models.company import Company, ConfigRevision
-from orgs.models.people import Person, SessionRecord
-from orgs.notices import notify
-from orgs.people.actors import session_actor
-from orgs.revisions import apply_document
-from tests.agents.play import a_letter, a_node, an_open_turn, post_now
-from tests.contract.world import KIM, World
+from tests.contract.arranged import (
+    DIGEST,
+    NO_ID,
+    Arrange,
+    a_dead_letter,
+    a_file,
+    a_notice,
+    a_paused_seat,
+    a_removed_item,
+    a_running_turn,
+    a_session,
+    a_token,
+    a_worker,
+    an_attachment,
+    an_item,
+    an_item_ref,
+    an_upload,
+    just,
+    kim_is,
+    no_company,
+    sessions_of_kim,
+    two_items,
+    two_revisions,
+)
+from tests.contract.world import KIM
 from tests.support.people import encoded_password
-from tests.tracker.company import COMPANY, act, create
-
-Arguments = dict[str, Any]
-Arrange = Callable[[World], Arguments]
-NO_ID = UUID("018f0000-0000-7000-8000-000000000000")
-DIGEST = "ab" * 32
+from tests.tracker.company import COMPANY
 
 
 @dataclass(frozen=True)
@@ -61,147 +61,6 @@ class Example:
     refused_code: str = "forbidden"
     open: str = ""
     signs_out: bool = False
-
-
-def just(**args: Any) -> Arrange:
-    """A call that needs nothing arranged."""
-    return lambda _world: args
-
-
-def kim_is(stage: str) -> Arrange:
-    """Kim is in a stage of her life here."""
-
-    def arrange(_world: World) -> Arguments:
-        Person.objects.filter(login=KIM).update(stage=stage)
-        return {"login": KIM}
-
-    return arrange
-
-
-def _a_session(world: World) -> Arguments:
-    world.sign_in(world.kim)
-    return {"session": str(SessionRecord.objects.get(person=world.kim).id)}
-
-
-def _sessions_of_kim(world: World) -> Arguments:
-    world.sign_in(world.kim)
-    return {"login": KIM}
-
-
-def _a_token(world: World) -> Arguments:
-    from orgs.models.people import Credential, CredentialKind
-
-    Credential.objects.create(
-        kind=CredentialKind.TOKEN, label="robot", person=None, digest=DIGEST,
-        grants=["state:read"], created_at=clock.now(), created_by="ana",
-    )  # fmt: skip
-    return {"label": "robot"}
-
-
-def an_item_ref(world: World) -> Arguments:
-    """An item of the person, by its reference."""
-    return {"ref": f"item:{create(world.agent('agent-cto')).key}"}
-
-
-def _no_company(world: World) -> Arguments:
-    """The store as it was before the first company: nobody holds a seat, nothing runs."""
-    Person.objects.update(seat=None)
-    Company.objects.update(active_revision=None)
-    with connection.cursor() as cursor:
-        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
-        cursor.execute("TRUNCATE orgs_activation")
-        cursor.execute("SET CONSTRAINTS ALL DEFERRED")
-    return {"name": "Harbour Bakery", "template": "new", "thinking": "rehearsal"}
-
-
-def _a_notice(world: World) -> Arguments:
-    notice = notify(
-        world.seat("ana"), "mention", reason="mention", title="Kim mentions you", body="Look.",
-        ref="item:ENG-1", event_id=new_id(),
-    )  # fmt: skip
-    assert notice is not None
-    return {"read": [str(notice.id)]}
-
-
-def _two_revisions(_world: World) -> Arguments:
-    first = ConfigRevision.objects.get()
-    changed = COMPANY.replace("Light where it is needed", "Light for all")
-    apply_document(engine_actor("tests"), changed, summary="Another aim")
-    return {"revision": str(first.id)}
-
-
-def _a_paused_seat(world: World) -> Arguments:
-    holds.put(world.seat("agent-swe"), HoldReason.SEAT_PAUSED, by="ana", now=clock.now())
-    return {"seat": "agent-swe"}
-
-
-def _a_worker(_world: World) -> Arguments:
-    a_node("one")
-    return {"node": "one"}
-
-
-def _a_letter_of(world: World) -> UUID:
-    letter = a_letter("Please look")
-    post_now(world.seat("agent-swe"), letter)
-    return letter.event_id
-
-
-def _a_running_turn(world: World) -> Arguments:
-    event = _a_letter_of(world)
-    with connection.cursor() as cursor:
-        turn = an_open_turn(cursor, world.seat("agent-swe"), [event], stage="phase")
-    return {"turn": str(turn), "reason": "Wrong lamp"}
-
-
-def _a_dead_letter(world: World) -> Arguments:
-    event = _a_letter_of(world)
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT to_jsonb(d) FROM agents_delivery d WHERE event_id = %s", [event])
-        (mail,) = cursor.fetchone()
-    Delivery.objects.filter(event_id=event).delete()
-    row = DeadLetter.objects.create(
-        seat_id=world.seat("agent-swe"), event_id=event, attempts=3, error="The model was down.",
-        mail=json.loads(mail) if isinstance(mail, str) else mail, at=clock.now(),
-    )  # fmt: skip
-    return {"letter": str(row.id)}
-
-
-def an_item(**more: Any) -> Arrange:
-    """An item of the Engineering project, filed by the engine, and what to do with it."""
-
-    def arrange(world: World) -> Arguments:
-        item = create(world.agent("agent-cto"), "Fix the switch", project="ENG")
-        return {"item": item.key, **more}
-
-    return arrange
-
-
-def a_file(world: World) -> Arguments:
-    """A file of the Engineering project, by its path."""
-    act(world.agent("agent-cto"), "write_project_file", project="ENG", path="a.md", content="A")
-    return {"project": "ENG", "path": "a.md"}
-
-
-def an_upload(world: World) -> Arguments:
-    """Bytes that wait to be attached to an item."""
-    stored = store.put(io.BytesIO(b"lamp"))
-    sent = {"name": "a.txt", "sha256": stored.sha256, "upload": store.ticket(stored)}
-    return an_item(**sent)(world)
-
-
-def an_attachment(world: World) -> Arguments:
-    """A file on an item."""
-    args = an_upload(world)
-    ana = session_actor(world.ana)
-    attached = perform(ana, "attach_file", args, op_id=None, door=Door.REST).unwrap()
-    return {"item": args["item"], "attachment": attached.data["id"]}
-
-
-def _two_items(world: World) -> Arguments:
-    cto = world.agent("agent-cto")
-    create(cto, "Fix the switch", project="ENG")
-    item = create(cto, "Order glass", project="ENG")
-    return {"item": item.key, "if_match": item.version, "before": "ENG-1"}
 
 
 DECISION = {
@@ -256,14 +115,14 @@ EXAMPLES: dict[str, Example] = {
         signs_out=True,
     ),
     "end_session": Example(
-        _a_session,
+        a_session,
         bad=("session", "that-one"),
         other={"session": str(NO_ID)},
         missing={"session": str(NO_ID)},
         refused_code="not_found",
     ),
     "end_all_sessions": Example(
-        _sessions_of_kim,
+        sessions_of_kim,
         bad=("login", "x" * 65),
         other={"login": "no.body"},
         missing={"login": "gone.person"},
@@ -275,14 +134,14 @@ EXAMPLES: dict[str, Example] = {
         missing={"login": "gone.person"},
     ),
     "revoke_token": Example(
-        _a_token,
+        a_token,
         bad=("label", "No Spaces"),
         other={"label": "robot2"},
         missing={"label": "gone"},
         refused_code="not_found",
     ),
     "mark_inbox": Example(
-        _a_notice,
+        a_notice,
         bad=("read", ["that-one"]),
         other={"read": [], "done": ["ask:1"]},
         missing={"read": [str(NO_ID)]},
@@ -305,7 +164,7 @@ EXAMPLES: dict[str, Example] = {
         other={"summary": "Say it again"},
     ),
     "activate_revision": Example(
-        _two_revisions,
+        two_revisions,
         bad=("revision", "the-last-one"),
         other={"summary": "Again"},
         missing={"revision": str(NO_ID)},
@@ -336,37 +195,37 @@ EXAMPLES: dict[str, Example] = {
         missing={"seat": "agent-sw"},
     ),
     "resume_seat": Example(
-        _a_paused_seat,
+        a_paused_seat,
         bad=("seat", "x" * 65),
         other={"seat": "qa"},
         missing={"seat": "agent-sw"},
     ),
     "stop_turn": Example(
-        _a_running_turn,
+        a_running_turn,
         bad=("turn", "that-one"),
         other={"reason": "Wrong glass"},
         missing={"turn": str(NO_ID)},
     ),
     "drain_node": Example(
-        _a_worker,
+        a_worker,
         bad=("node", "x" * 81),
         other={"node": "two"},
         missing={"node": "two"},
     ),
     "end_node": Example(
-        _a_worker,
+        a_worker,
         bad=("node", "x" * 81),
         other={"node": "two"},
         missing={"node": "two"},
     ),
     "replay_dead_letter": Example(
-        _a_dead_letter,
+        a_dead_letter,
         bad=("letter", "that-one"),
         other={"letter": str(NO_ID)},
         missing={"letter": str(NO_ID)},
     ),
     "discard_dead_letter": Example(
-        _a_dead_letter,
+        a_dead_letter,
         bad=("letter", "that-one"),
         other={"letter": str(NO_ID)},
         missing={"letter": str(NO_ID)},
@@ -394,9 +253,27 @@ EXAMPLES: dict[str, Example] = {
         agent="qa",
     ),
     "place_work_item": Example(
-        _two_items,
+        two_items,
         bad=("if_match", "latest"),
         other={"before": "", "after": "ENG-1"},
+        missing={"item": "ENG-9"},
+    ),
+    "remove_work_item": Example(
+        an_item(subtree=True, reason="Filed twice."),
+        bad=("subtree", "perhaps"),
+        other={"reason": "Not ours."},
+        missing={"item": "ENG-9"},
+    ),
+    "restore_work_item": Example(
+        a_removed_item,
+        bad=("item", ""),
+        other={"item": "ENG-2"},
+        missing={"item": "ENG-9"},
+    ),
+    "purge_work_item": Example(
+        an_item(key="ENG-1", reason="It held a customer's data."),
+        bad=("reason", ""),
+        other={"reason": "Filed twice."},
         missing={"item": "ENG-9"},
     ),
     "get_work_item": Example(
@@ -424,8 +301,13 @@ EXAMPLES: dict[str, Example] = {
         bad=("theme", "sepia"),
         other={"theme": "light"},
     ),
+    "set_email": Example(
+        just(level="all", address="ana@harbour.example"),
+        bad=("level", "some"),
+        other={"level": "off"},
+    ),
     "create_company": Example(
-        _no_company,
+        no_company,
         bad=("template", "giant"),
         other={"name": "Another"},
     ),
@@ -459,6 +341,19 @@ EXAMPLES: dict[str, Example] = {
         bad=("provider", "x" * 65),
         other={"provider": "plai"},
         missing={"provider": "plai"},
+    ),
+    "list_projects": Example(
+        lambda world: an_item()(world) and {"sort": "-open"},
+        bad=("archived", "maybe"),
+        other={"q": "eng"},
+    ),
+    "write_project": Example(
+        just(project="ENG", default_assignee="qa", tags_add=[{"label": "Night shift"}]),
+        bad=("archived", "perhaps"),
+        other={"default_assignee": "none"},
+        missing={"project": "NOPE"},
+        missing_code="invalid",
+        refused_agent="agent-swe",
     ),
     # files and search
     "list_project_files": Example(

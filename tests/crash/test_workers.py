@@ -101,7 +101,7 @@ def test_mail_whose_wake_was_lost_is_found_by_the_sweep(
 def test_a_killed_workers_turn_is_taken_up_by_another(
     processes: Processes, *, supervised: bool
 ) -> None:
-    """RUN-11."""
+    """RUN-11, PEER-15."""
     kofi = a_company("kofi")["kofi"]
     letter = a_letter()
     post_now(kofi, letter)

@@ -191,6 +191,7 @@ def test_names_are_display_and_a_name_still_finds_its_seat() -> None:
 
 
 def test_a_chain_hash_follows_the_place_and_not_the_label() -> None:
+    """ORG-17."""
     text = """
     units:
       - name: A

@@ -163,6 +163,7 @@ def test_the_schema_is_served(client: Client) -> None:
 
 
 def test_the_org_shows_the_tree_and_never_a_contact_or_a_key() -> None:
+    """ORG-19."""
     revisions.apply_document(
         engine_actor("test"),
         TWO_TEAMS.replace(
@@ -189,6 +190,7 @@ def test_the_org_shows_the_tree_and_never_a_contact_or_a_key() -> None:
 
 
 def test_chains_need_the_grant_to_read_the_configuration(client: Client) -> None:
+    """ORG-19."""
     put(client, TWO_TEAMS.replace("goal: Good bread", "goal: Good bread, llm: zeta"))
     seats = {seat["handle"]: seat for seat in client.get("/api/v1/org").json()["seats"]}
     assert seats["baker-lead"]["chain"]["review"] == ["zeta"]

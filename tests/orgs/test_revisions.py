@@ -146,6 +146,7 @@ def test_a_base_without_a_company_and_a_second_creation_are_refused(operator: Ac
 
 
 def test_a_seat_that_leaves_and_returns_is_the_same_row(operator: Actor) -> None:
+    """ORG-18."""
     apply(operator, TWO_TEAMS)
     before = seat("seller")
     gone = apply(operator, without(TWO_TEAMS, "Seller"))

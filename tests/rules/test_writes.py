@@ -13,6 +13,7 @@ WRITERS = {
     r"crewlet\.search\.index": "the index of words, in the transaction of the text",
     r"crewlet\.ops\.embedded\..*": "creates the embedded database",
     r"orgs\.(revisions|projection|notices|inbox)(\..*)?": "the company as applied; notices",
+    r"orgs\.outbound": "what leaves for people by e-mail",
     r"orgs\.people(\..*)?": "people, credentials, sessions",
     r"agents\.mail\..*": "deliveries, completions, dead letters",
     r"agents\.seats\..*": "nodes, leases, holds",
@@ -21,6 +22,7 @@ WRITERS = {
     r"agents\.budgets\..*": "windows and charge rows",
     r"agents\.llm\.(cooling|trials)": "cooling keys; what came of a test of a provider",
     r"agents\.memory\..*": "diary",
+    r"tracker\.counts": "the kept counts of a project, in the transaction of the change",
     r".*\.receivers(\..*)?": "rows of a reaction inside the writer's transaction",
     r".*\.admin(\..*)?": "the operator's admin, through actions where there is one",
 }

@@ -17,6 +17,7 @@ from orgs.models.seats import Seat
 from tests.support.people import ORIGIN, a_person, signed_in
 from tests.tracker.company import act, create
 from tests.tracker.conftest import Cast
+from tracker import uploads
 from tracker.models.files import Attachment, ProjectFile
 from tracker.models.history import Change
 
@@ -189,3 +190,65 @@ def test_a_projects_files_stand_on_a_page_of_their_own(ana: Client, cast: Cast) 
     board = ana.get("/work/ENG").content.decode()
     assert 'href="/work/ENG/files">Files</a>' in board
     assert ana.get("/work/NOPE/files").status_code == 404
+
+
+def test_a_person_puts_a_file_into_a_project_and_a_taken_path_gets_its_next_version(
+    ana: Client, cast: Cast, settings: Any
+) -> None:
+    """TRK-40: by the form of the page, with and without scripts; a refusal stands beside it."""
+
+    def put(content: bytes, op: str, path: str = "plans/", **more: Any) -> Any:
+        upload = SimpleUploadedFile("lamp.md", content, content_type="text/markdown")
+        return ana.post("/work/ENG/files", {"file": upload, "path": path, "op_id": op}, **more)
+
+    landed = put(b"# Lamp", "put-0001")
+    assert (landed.status_code, landed["Location"]) == (303, "/work/ENG/files")
+    assert put(b"# Lamp", "put-0001").status_code == 303, "a repeat lands once"
+    again = put(b"# Lamp, brighter", "put-0002", headers={"HX-Request": "true"})
+    assert again.status_code == 204
+    assert "version 2" in json.loads(again["HX-Trigger"])["cw:done"]["message"]
+    row = ProjectFile.objects.get(path="plans/lamp.md")
+    assert (row.version, row.author_name) == (2, "Ana")
+    bad = put(b"#", "put-0003", path="../secret", headers={"HX-Request": "true"})
+    assert bad.status_code == 400
+    assert "names joined by single slashes" in bad.content.decode()
+    large = put(b"x" * (uploads.PROJECT_BYTES + 1), "put-0004")
+    assert large.status_code == 413
+    assert "Attach it to an item" in large.content.decode()
+    assert put(b"x" * uploads.PROJECT_BYTES, "put-0005", path="big.bin").status_code == 303
+    stranger = Client().post("/work/ENG/files", {"op_id": "put-0006"})
+    assert stranger["Location"].startswith(str(settings.LOGIN_URL))
+
+
+def test_a_file_is_read_beside_the_page_and_what_is_none_is_not_guessed(
+    ana: Client, cast: Cast
+) -> None:
+    """TRK-40: the beginning of a text, the picture of a picture, of the rest the facts."""
+    create(cast.ana, "Lamp", project="ENG")
+    texts = {"short.md": b"# Lamp <b>", "long.txt": b"lamp " * 4000, "data.bin": b"\x00\xff" * 9}
+    for name, content in texts.items():
+        attach(ana, name, content, key=f"peek-{name}")
+    attach(ana, "lamp.png", PNG, key="peek-png", comment="")
+    Attachment.objects.filter(name="lamp.png").update(content_type="image/png")
+    act(cast.swe, "write_project_file", project="ENG", path="plans/lamp.md", content="# Plan")
+    ids = {row.name: str(row.pk) for row in Attachment.objects.all()}
+
+    def peek(ident: str) -> str:
+        answer = ana.get(f"/ui/peek/file/{ident}")
+        assert answer.status_code == 200, answer.content[:300]
+        return answer.content.decode()
+
+    short = peek(ids["short.md"])
+    assert "# Lamp &lt;b&gt;" in short
+    assert 'href="/work/ENG-1"' in short
+    assert "the beginning of it" not in short
+    assert "This is the beginning of it." in peek(ids["long.txt"])
+    assert "nothing of it to show" in peek(ids["data.bin"])
+    assert f'src="/files/{ids["lamp.png"]}?preview=1"' in peek(ids["lamp.png"])
+    plan = peek(str(ProjectFile.objects.get().pk))
+    assert "# Plan" in plan and 'href="/work/ENG/files"' in plan
+    listed = ana.get("/work/ENG/files").content.decode()
+    assert f'data-peek="file:{ProjectFile.objects.get().pk}"' in listed
+    act(cast.ana, "remove_attachment", item="ENG-1", attachment=ids["short.md"])
+    assert ana.get(f"/ui/peek/file/{ids['short.md']}").status_code == 404
+    assert ana.get("/ui/peek/file/nonsense").status_code == 404

@@ -15,7 +15,7 @@ from tests.tracker.conftest import Cast
 from tracker.actions import reads
 from tracker.filters import parse_filters
 from tracker.models.items import WorkItem
-from tracker.queries import pages
+from tracker.queries import pages, projects
 from tracker.queries.items import page
 
 
@@ -199,7 +199,7 @@ def test_the_item_page_has_one_timeline_with_who_was_told(cast: Cast) -> None:
 def test_projects_count_their_items_by_group(cast: Cast) -> None:
     for status in ("todo", "in_progress", "in_review", "done", "cancelled"):
         create(cast.ana, status, project="ENG", status=status)
-    eng, ops = pages.projects(cast.ana)
+    eng, ops = projects.projects(cast.ana)
     assert eng["counts"] == {"todo": 1, "active": 2, "done": 1, "closed": 1}
     assert (eng["key"], eng["name"], eng["open"], eng["left"]) == ("ENG", "Engineering", 3, False)
     assert ops["open"] == 0
@@ -223,7 +223,7 @@ def test_statements_do_not_grow_with_what_a_page_holds(cast: Cast) -> None:
             lambda: pages.work_page(cast.ana, project="ENG", shape="board"),
             lambda: pages.item_page(cast.ana, "ENG-1"),
             lambda: pages.my_work(cast.ana),
-            lambda: pages.projects(cast.ana),
+            lambda: projects.projects(cast.ana),
         ):
             with CaptureQueriesContext(
                 connection,

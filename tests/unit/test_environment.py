@@ -94,3 +94,34 @@ def test_sockets_lie_in_the_data_folder_unless_the_path_is_too_long(tmp_path: Pa
     assert len(str(run_dir(deep))) <= environment.LONGEST_SOCKET_FOLDER
     assert run_dir(deep) == run_dir(deep)
     assert run_dir(deep) != run_dir(deep / "other")
+
+
+def test_writers_of_the_company_are_a_list_with_commas(tmp_path: Path) -> None:
+    """ORG-44."""
+    assert read({}, base_dir=tmp_path).company_writers == frozenset()
+    env = read({"CREWLET_COMPANY_WRITERS": "token:ci, shell,"}, base_dir=tmp_path)
+    assert env.company_writers == {"token:ci", "shell"}
+
+
+def test_a_mail_server_is_one_address_with_its_security_in_the_scheme(tmp_path: Path) -> None:
+    """PEER-35."""
+    assert read({}, base_dir=tmp_path).mail is None
+    url = "smtp+tls://ana%40x.example:s%2Fcret@mail.example?from=bot@x.example"
+    mail = read({"EMAIL_URL": url}, base_dir=tmp_path).mail
+    assert mail is not None
+    assert (mail.host, mail.port, mail.security) == ("mail.example", 587, "tls")
+    assert (mail.user, mail.password, mail.sender) == ("ana@x.example", "s/cret", "bot@x.example")
+    assert "s/cret" not in repr(mail)
+    plain = read({"EMAIL_URL": "smtps://mail.example"}, base_dir=tmp_path).mail
+    assert plain is not None
+    assert (plain.port, plain.security, plain.sender) == (465, "ssl", "crewlet@localhost")
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["mail.example", "http://mail.example", "smtp://", "smtp://u:hush@h:port", "smtp://h?form=a"],
+)
+def test_what_is_no_mail_server_is_refused_without_its_password(url: str, tmp_path: Path) -> None:
+    with pytest.raises(BadEnvironment, match="EMAIL_URL is no mail server") as refusal:
+        read({"EMAIL_URL": url}, base_dir=tmp_path)
+    assert "hush" not in str(refusal.value)

@@ -12,6 +12,7 @@ from tracker.statuses import Priority, Status
 
 TEXT_BYTES = 32 * 1024
 TITLE_LENGTH = 300
+LABEL_LENGTH = 64
 
 
 def _storable(value: Any) -> Any:
@@ -43,6 +44,23 @@ Why = Annotated[
     str, BeforeValidator(_storable), StringConstraints(max_length=500, strip_whitespace=True)
 ]
 ItemWord = Annotated[Word, Field(description="Key of the item, such as ENG-4.", min_length=1)]
+
+
+def _labels(value: Any) -> Any:
+    """Takes `a, b` for a list too: a label has no comma, so that filters can list them."""
+    parts = [value] if isinstance(value, str) else value
+    if not isinstance(parts, list | tuple):
+        return value
+    words: list[Any] = []
+    for part in parts:
+        words += part.split(",") if isinstance(part, str) else [part]
+    return [word for word in words if not isinstance(word, str) or word.strip()]
+
+
+Label = Annotated[
+    str, BeforeValidator(_title), StringConstraints(min_length=1, max_length=LABEL_LENGTH)
+]
+LabelList = Annotated[tuple[Label, ...], BeforeValidator(_labels)]
 
 
 class WorkArgs(Args):
@@ -89,6 +107,12 @@ class CreateWorkItem(WorkArgs):
         default=None,
         description="2026-03-31, an instant with zone, today, tomorrow, eow, eom, +7d.",
     )
+    labels: LabelList = Field(
+        default=(), description="Tags of the project, by slug or label; list_projects shows them."
+    )
+    labels_create_missing: bool = Field(
+        default=False, description="Declare the labels that the project does not have yet."
+    )
     ask: Word = Field(default="", description="Handle of whom to ask about it right away.")
     decision: Decision | None = Field(
         default=None, description="With ask: a question with 2 to 6 options to choose from."
@@ -120,6 +144,12 @@ class UpdateWorkItem(WorkArgs):
         default=None,
         description="2026-03-31, an instant with zone, today, tomorrow, eow, eom, +7d; null "
         "clears.",
+    )
+    labels: LabelList | None = Field(
+        default=None, description="All its tags from now on, by slug or label; [] takes them off."
+    )
+    labels_create_missing: bool = Field(
+        default=False, description="Declare the labels that the project does not have yet."
     )
     watch: bool | None = Field(
         default=None, description="true: hear of every change; false: stop. Only for yourself."
@@ -195,6 +225,7 @@ class ListWorkItems(WorkArgs):
     project: Word = Field(default="", description="Project keys, separated by commas.")
     status: tuple[Status, ...] = ()
     open_only: bool = Field(default=True, description="Only what is not done or cancelled.")
+    removed: bool = Field(default=False, description="true: what was removed, and nothing else.")
     text: Word = Field(default="", description="A piece of the title, or a key.")
     priority: Word = Field(default="", description="none, low, normal, high, urgent.")
     parent: Word = Field(default="", description="Key of an item: lists its parts.")

@@ -15,12 +15,14 @@ from crewlet.kernel.errors import Invalid
 from crewlet.kernel.events import EventType
 from orgs import epochs
 from tracker import rank
-from tracker.access import item_by_key, project_by_key
+from tracker.access import in_sight, item_by_key, project_by_key, taking
 from tracker.actions.arguments import CreateWorkItem
 from tracker.actions.around import around
 from tracker.actions.comment import Saying, say
 from tracker.actions.recording import Writing, tell_feed, tell_pages
+from tracker.actions.tags import Labels, labels_for
 from tracker.actions.telling import SURFACE, Told, tell
+from tracker.counts import counted
 from tracker.dates import Due, read_due
 from tracker.mentions import find
 from tracker.models.items import DEEPEST, ItemBody, WorkItem
@@ -40,6 +42,7 @@ class Filed:
     item: WorkItem
     told: Told
     unheard: str
+    labels: Labels
 
 
 @action(
@@ -66,12 +69,14 @@ def create_work_item(actor: Actor, args: CreateWorkItem, target: None) -> Result
                 f"assigned to {owner}.",
                 filed.told.words(),
                 filed.unheard,
+                filed.labels.words(),
             )
             if part
         ),
         refs=(f"item:{item.key}",),
         data={"key": item.key, "id": str(item.pk), "version": item.version, "status": item.status,
-              "assignee": snapshot.handles.get(item.assignee_id) if item.assignee_id else None},
+              "assignee": snapshot.handles.get(item.assignee_id) if item.assignee_id else None,
+              "labels": filed.labels.slugs, "labels_created": filed.labels.created},
     )  # fmt: skip
 
 
@@ -79,7 +84,7 @@ def file_item(actor: Actor, args: CreateWorkItem, snapshot: Snapshot) -> Filed:
     """Files an item in the caller's transaction and tells whom it concerns."""
     writing = Writing(actor)
     parent = item_by_key(args.parent, field="parent") if args.parent else None
-    project = _project(actor, args, snapshot, parent)
+    project = taking(_project(actor, args, snapshot, parent))
     if parent is not None:
         _check_parent(parent, project)
     if args.decision is not None and not args.ask:
@@ -90,7 +95,10 @@ def file_item(actor: Actor, args: CreateWorkItem, snapshot: Snapshot) -> Filed:
         if args.due
         else None
     )
-    item = _insert(writing, args, project, parent=parent, assignee=assignee, due=due)
+    labels = labels_for(writing, project, args.labels, create_missing=args.labels_create_missing)
+    item = _insert(
+        writing, args, project, parent=parent, assignee=assignee, due=due, tags=labels.slugs
+    )
     draft = writing.change(
         ChangeKind.CREATED,
         item,
@@ -125,9 +133,10 @@ def file_item(actor: Actor, args: CreateWorkItem, snapshot: Snapshot) -> Filed:
         told.held_back += [name for name in said.told.held_back if name not in told.held_back]
     if item.agent_wakes:  # a person's own item was inserted with the count that it keeps
         item.save(update_fields=["agent_wakes", "wakes_stopped_at"])
+    counted(item.project_id, None, item.group)
     writing.close()
     tell_pages(item, *((f"item:{parent.key}",) if parent else ()))
-    return Filed(item, told, unheard(mentions.unknown))
+    return Filed(item, told, unheard(mentions.unknown), labels)
 
 
 def _project(
@@ -142,7 +151,8 @@ def _project(
     home = snapshot.chart.home_project(handle) if known and handle else None
     if home is not None:
         return project_by_key(home)
-    keys = list(Project.objects.order_by("key").values_list("key", flat=True)[:50])
+    open_ones = Project.objects.filter(archived_at=None).order_by("key")
+    keys = list(open_ones.values_list("key", flat=True)[:50])
     if len(keys) == 1:
         return project_by_key(keys[0])
     raise Invalid(
@@ -180,7 +190,8 @@ def _assignee(
 
 # One row lock gives the number and orders what appends to the project's manual order.
 _NUMBER = """
-UPDATE tracker_project SET next_number = next_number + 1 WHERE id = %s RETURNING next_number - 1
+UPDATE tracker_project SET next_number = next_number + 1
+WHERE id = %s AND archived_at IS NULL RETURNING next_number - 1
 """
 
 
@@ -192,11 +203,19 @@ def _insert(
     parent: WorkItem | None,
     assignee: UUID | None,
     due: Due | None,
+    tags: list[str],
 ) -> WorkItem:
     actor, now = writing.actor, writing.now
     with connection.cursor() as cursor:
         cursor.execute(_NUMBER, (project.pk,))
-        number = int(cursor.fetchone()[0])
+        row = cursor.fetchone()
+    if parent is not None:  # removed since it was read; the project's lock keeps it now
+        parent.refresh_from_db(fields=["removed_at", "removed_by_name"])
+        in_sight(parent, field="parent")
+    if row is None:  # archived since it was read
+        project.refresh_from_db(fields=["archived_at"])
+        taking(project)
+    number = int(row[0])
     last = project.items.order_by("-rank").values_list("rank", flat=True).first()
     seatless = actor.seat_id is None
     item = WorkItem.objects.create(
@@ -218,6 +237,7 @@ def _insert(
         depth=parent.depth + 1 if parent else 1,
         due_at=due.at if due else None,
         due_all_day=due.all_day if due else False,
+        tags=tags,
         rank=rank.between(last, None),
         status_entered_at=now,
         finished_at=now if is_finished(args.status) else None,

@@ -16,7 +16,7 @@ from crewlet.kernel.actors import Actor
 from crewlet.kernel.authority import Grant
 from crewlet.kernel.errors import Conflict, Invalid
 from orgs import epochs
-from tracker.access import comment_on, item_by_key, locked, project_by_key
+from tracker.access import comment_on, item_by_key, locked, project_by_key, taking
 from tracker.actions.file_arguments import (
     AttachFile,
     ListProjectFiles,
@@ -145,7 +145,7 @@ def write_project_file(actor: Actor, args: WriteProjectFile, target: Project) ->
     """
     stored = store.put(io.BytesIO(_bytes_of(args)))
     # Lock order: the project first. It keeps two writers of one path apart.
-    project = Project.objects.select_for_update(no_key=True).get(pk=target.pk)
+    project = taking(Project.objects.select_for_update(no_key=True).get(pk=target.pk))
     known = ProjectFile.objects.filter(project=project, path=args.path, removed_at=None).first()
     _check_version(args.path, args.if_version, known)
     writing = Writing(actor)
@@ -259,6 +259,7 @@ def attach_file(actor: Actor, args: AttachFile, target: _Place) -> Result:
         raise Invalid(
             "sha256: the upload has other bytes than stated. Send the file again.", field="sha256"
         )
+    taking(target.item.project, field="item")
     writing, item = Writing(actor), locked(target.item)
     row = Attachment(
         item=item, comment_id=target.comment_id, name=args.name, created_at=writing.now

@@ -13,15 +13,16 @@ from crewlet.kernel.errors import Conflict, Invalid
 from crewlet.kernel.events import EventType
 from orgs import epochs
 from tracker import rank
-from tracker.access import item_by_key, locked
+from tracker.access import in_sight, item_by_key, locked
 from tracker.actions.arguments import PlaceWorkItem
 from tracker.actions.around import around
 from tracker.actions.recording import Writing, tell_feed, tell_pages
 from tracker.actions.telling import person_spoke, tell
 from tracker.actions.update import enter
+from tracker.counts import counted
 from tracker.models.items import WorkItem
 from tracker.models.projects import Project
-from tracker.statuses import is_finished
+from tracker.statuses import group_of, is_finished
 from tracker.wakes import ChangeKind, Happened
 
 BATCH = 32
@@ -68,7 +69,7 @@ def place_work_item(actor: Actor, args: PlaceWorkItem, target: WorkItem) -> Resu
 
 def _reorder(item: WorkItem, args: PlaceWorkItem) -> None:
     field = "before" if args.before else "after"
-    neighbour = item_by_key(args.before or args.after, field=field)
+    neighbour = in_sight(item_by_key(args.before or args.after, field=field), field=field)
     if neighbour.project_id != item.project_id:
         raise Invalid(f"{field}: {neighbour.key} is in another project.", field=field)
     if neighbour.pk == item.pk:
@@ -156,6 +157,7 @@ def _change_lane(actor: Actor, item: WorkItem, args: PlaceWorkItem) -> str:
             "agent_wakes", "wakes_stopped_at",
         ]
     )  # fmt: skip
+    counted(item.project_id, group_of(old).value, item.group)
     writing.close()
     tell_pages(item)
     return f"Moved {item.key}: {words}. {told.words()}"

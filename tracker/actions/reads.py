@@ -14,7 +14,7 @@ from orgs import epochs
 from tracker import wording
 from tracker.access import comment_on, item_by_key
 from tracker.actions.arguments import GetWorkItem, ListWorkItems, MyWork
-from tracker.filters import IN_BRANCH, KEYS, parse_filters
+from tracker.filters import IN_BRANCH, KEYS, WHOLE, parse_filters
 from tracker.models.items import WorkItem
 from tracker.queries import asks as ask_queries
 from tracker.queries.detail import (
@@ -123,19 +123,22 @@ def list_work_items(actor: Actor, args: ListWorkItems, target: None) -> Result:
     return Result(_fits("\n".join(lines)), (), data)
 
 
-_SHOWS_CLOSED = ("closed", "finished", "open_only", "show_closed", "status", "status_group")
+_SHOWS_CLOSED = (
+    "closed", "finished", "open_only", "removed", "show_closed", "status", "status_group",
+)  # fmt: skip
 
 
 def _query(args: ListWorkItems) -> dict[str, Any]:
     """Returns the arguments as one query; what shapes a page is not for this verb."""
     for key in args.filters:
-        if key not in (*IN_BRANCH, "any") and key in KEYS:
+        if key not in (*IN_BRANCH, *WHOLE, "any") and key in KEYS:
             raise Invalid(f"filters: {key} shapes a page; it is no filter here.", field="filters")
     given: dict[str, Any] = {
         "assignee": args.assignee, "project": args.project, "status": args.status, "q": args.text,
         "priority": args.priority, "parent": args.parent, "reporter": args.reporter,
         "preset": args.preset, "due": args.due, "updated": args.updated, "tag": args.label,
         "sort": args.sort, "cursor": args.cursor, "limit": args.limit,
+        "removed": args.removed or "",
     }  # fmt: skip
     query = {name: value for name, value in given.items() if value not in ("", ())} | args.filters
     if args.open_only and not any(key in query for key in _SHOWS_CLOSED):

@@ -13,6 +13,7 @@ from crewlet.kernel import clock, live
 from crewlet.kernel.actors import Actor
 from crewlet.kernel.events import EventType, announce, publish
 from crewlet.kernel.ids import new_id
+from tracker import counts
 from tracker.events import TextsChanged
 from tracker.models.comments import Comment
 from tracker.models.history import Change
@@ -64,11 +65,23 @@ class Writing:
         changed = {draft.item.pk for draft in self.drafts if draft.item and _has_text(draft)}
         if changed:
             announce(TextsChanged(tuple(sorted(changed))))
+        self._tell_projects()
         last = _take_numbers(len(self.drafts))
         Change.objects.bulk_create(
             self._row(draft, last - len(self.drafts) + place)
             for place, draft in enumerate(self.drafts, start=1)
         )
+
+    def _tell_projects(self) -> None:
+        """Notes on each project its newest entry; an edit of its settings is none."""
+        touched = {
+            draft.project.pk for draft in self.drafts if draft.kind != ChangeKind.PROJECT_UPDATED
+        }
+        actor = self.actor
+        for project_id in sorted(touched):
+            counts.heard(
+                project_id, at=self.now, actor=actor.author, name=actor.name, kind=kind_of(actor)
+            )
 
     def _row(self, draft: Draft, seq: int) -> Change:
         actor = self.actor

@@ -6,6 +6,7 @@ before a person has said something; the stop is written on the item and told to 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -34,6 +35,7 @@ class Told:
     """Who heard of a change, and who did not because agents had the last words for too long."""
 
     heard: list[tuple[str, Reason]] = field(default_factory=list)
+    parties: set[Party] = field(default_factory=set)
     held_back: list[str] = field(default_factory=list)
 
     def words(self) -> str:
@@ -66,11 +68,13 @@ def tell(
     happened: Happened,
     around: Around,
     quote: str = "",
+    knowing: Iterable[Party] = (),
 ) -> Told:
-    """Tells everybody whom a change concerns. Sets the wake counter of the (locked) item, which
-    the caller saves.
+    """Tells everybody whom a change concerns, but for those who know of it already. Sets the wake
+    counter of the (locked) item, which the caller saves.
     """
     present = frozenset(Party(seat_id=seat_id) for seat_id in snapshot.handles) | _persons(around)
+    present -= frozenset(knowing)
     told = Told()
     for wake in wakes_of(happened, around, present):
         name = _name_of(wake.party, snapshot, item)
@@ -79,6 +83,7 @@ def tell(
             continue
         _deliver(writing, snapshot, item, draft, happened=happened, wake=wake, quote=quote)
         told.heard.append((name, wake.reason))
+        told.parties.add(wake.party)
         draft.notified.append({"handle": name.removeprefix("@"), "reason": wake.reason.value})
     if told.held_back and item.wakes_stopped_at is None:
         item.wakes_stopped_at = writing.now
@@ -230,6 +235,25 @@ def _say_stopped(
         if party != party_of(writing.actor):
             tell_note(writing, snapshot, item, party, body, event=f"wakes-stopped:{draft.id}")
             return
+
+
+def tell_purged(
+    writing: Writing, snapshot: Snapshot, item: WorkItem, draft: Draft, why: str
+) -> str:
+    """Tells the lead of an item's project that it is purged; returns the lead's name, if any."""
+    sender = letters.Sender(writing.actor.author, writing.actor.name, kind_of(writing.actor))
+    letter = letters.purged(item.key, sender, why)
+    for party in leads_above(item, snapshot):
+        if party == party_of(writing.actor) or party.seat_id is None:
+            continue
+        if _is_agent(party, snapshot):
+            _mail(writing, item, draft.id, party.seat_id, letter, addressed=False)
+        else:
+            reason, author = Reason.PURGED.value, writing.actor.author
+            _notice(item, draft.id, party, letter, reason=reason, author=author)
+        draft.notified.append({"handle": snapshot.handles[party.seat_id], "reason": "purged"})
+        return f"@{snapshot.handles[party.seat_id]}"
+    return ""
 
 
 def leads_above(item: WorkItem, snapshot: Snapshot) -> tuple[Party, ...]:

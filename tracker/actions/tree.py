@@ -12,7 +12,7 @@ def move_under(item: WorkItem, parent: WorkItem | None) -> None:
     The caller holds the project's lock, so the tree stands still. The item itself is not saved.
     Raises `Invalid` for another project's parent, a circle, or a tree that gets too deep.
     """
-    below = _below(item)
+    below = descendants(item)
     if parent is not None:
         if parent.project_id != item.project_id:
             raise Invalid(
@@ -38,7 +38,7 @@ def move_under(item: WorkItem, parent: WorkItem | None) -> None:
     item.parent, item.root_id, item.depth = parent, root_id, depth
 
 
-def _below(item: WorkItem) -> list[WorkItem]:
+def descendants(item: WorkItem) -> list[WorkItem]:
     """Returns everything below an item; one query, whatever the depth."""
     tree = WorkItem.objects.filter(root_id=item.root_id or item.pk).order_by("depth", "id")
     inside = {item.pk}

@@ -11,13 +11,15 @@ from crewlet.kernel.authority import Grant
 from crewlet.kernel.errors import Conflict, Invalid
 from crewlet.kernel.events import EventType
 from orgs import epochs
-from tracker.access import item_by_key, locked
+from tracker.access import in_sight, item_by_key, locked
 from tracker.actions.arguments import UpdateWorkItem
 from tracker.actions.around import around
 from tracker.actions.comment import watch
 from tracker.actions.recording import Writing, tell_feed, tell_pages
+from tracker.actions.tags import Labels, labels_for
 from tracker.actions.telling import SURFACE, Told, person_spoke, tell
 from tracker.actions.tree import move_under
+from tracker.counts import counted
 from tracker.dates import read_due, shown
 from tracker.letters import status_name
 from tracker.mentions import Mentions, find
@@ -43,6 +45,7 @@ class Edit:
     item: WorkItem
     fields: Fields
     old_text: str = ""
+    labels: Labels | None = None
 
     @property
     def sent(self) -> set[str]:
@@ -72,13 +75,14 @@ def update_work_item(actor: Actor, args: UpdateWorkItem, target: WorkItem) -> Re
     """
     snapshot = epochs.active()
     writing = Writing(actor)
-    if "parent" in args.model_fields_set:
-        # Lock order: project, then items. The project's lock keeps two moves from closing a circle.
+    if "parent" in args.model_fields_set or args.labels_create_missing:
+        # Lock order: project, then items. The project's lock keeps two moves from closing a circle,
+        # and two declarations of one tag apart.
         Project.objects.select_for_update(no_key=True).get(pk=target.project_id)
     edit = Edit(writing, snapshot, args, locked(target), {})
     _check_version(edit)
     previous = edit.item.assignee_id
-    for step in (_status, _assignee, _plain_fields, _due, _parent, _body):
+    for step in (_status, _assignee, _plain_fields, _due, _labels, _parent, _body):
         step(edit)
     watching = _watch(edit)
     if not edit.fields:
@@ -88,6 +92,9 @@ def update_work_item(actor: Actor, args: UpdateWorkItem, target: WorkItem) -> Re
     person_spoke(edit.item, writing)
     told, mentions = _tell(edit, previous)
     _save(edit)
+    if "status" in edit.fields:
+        before = group_of(edit.fields["status"]["from"]).value
+        counted(edit.item.project_id, before, edit.item.group)
     writing.close()
     tell_pages(edit.item, *((f"item:{edit.item.parent.key}",) if edit.item.parent else ()))
     return Result(
@@ -98,11 +105,12 @@ def update_work_item(actor: Actor, args: UpdateWorkItem, target: WorkItem) -> Re
                 watching,
                 told.words(),
                 unheard(mentions.unknown),
+                edit.labels.words() if edit.labels else "",
             )
             if part
         ),
         refs=(f"item:{edit.item.key}",),
-        data=_data(edit.item),
+        data=_data(edit.item) | ({"labels_created": edit.labels.created} if edit.labels else {}),
     )
 
 
@@ -179,11 +187,28 @@ def _due(edit: Edit) -> None:
         item.due_at, item.due_all_day = (due.at, due.all_day) if due else (None, False)
 
 
+def _labels(edit: Edit) -> None:
+    args, item = edit.args, edit.item
+    if args.labels is None:
+        return
+    edit.labels = labels_for(
+        edit.writing,
+        item.project,
+        args.labels,
+        create_missing=args.labels_create_missing,
+        kept=item.tags,
+    )
+    if edit.set("labels", item.tags, edit.labels.slugs):
+        item.tags = edit.labels.slugs
+
+
 def _parent(edit: Edit) -> None:
     word = edit.args.parent
     if word is None:
         return
     parent = None if word.casefold() in NOBODY else item_by_key(word, field="parent")
+    if parent is not None:
+        in_sight(parent, field="parent")
     old = edit.item.parent.key if edit.item.parent else None
     if edit.set("parent", old, parent.key if parent else None):
         move_under(edit.item, parent)
@@ -298,7 +323,7 @@ def _save(edit: Edit) -> None:
     item.save(
         update_fields=[
             "title", "body_version", "status", "group", "priority", "assignee", "parent", "root",
-            "depth", "due_at", "due_all_day", "agent_wakes", "wakes_stopped_at",
+            "depth", "tags", "due_at", "due_all_day", "agent_wakes", "wakes_stopped_at",
             "status_entered_at", "finished_at", "updated_at", "version",
         ]
     )  # fmt: skip
@@ -310,6 +335,8 @@ def _words(edit: Edit) -> str:
         old, new = pair["from"], pair["to"]
         if name == "assignee":
             old, new = (_handle(edit, value) for value in (old, new))
+        if name == "labels":
+            old, new = ", ".join(old), ", ".join(new)
         if name in {"title", "body"}:
             parts.append(f"new {'text' if name == 'body' else name}")
         else:
@@ -331,6 +358,8 @@ def _news(edit: Edit, item: WorkItem) -> str:
             parts.append(f"assigned to {_handle(edit, new)}")
         elif name in {"title", "body"}:
             parts.append(f"new {'text' if name == 'body' else name}")
+        elif name == "labels":
+            parts.append(f"labels {', '.join(new) or 'none'}")
         else:
             parts.append(f"{name} {new or 'none'}")
     return f"changed {whole}: {', '.join(parts)}"

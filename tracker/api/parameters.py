@@ -31,6 +31,7 @@ FILTER_WORDS = {
     "priority": "priorities; a leading ! excludes",
     "project": "project keys, or mine; a leading ! excludes",
     "q": "a piece of the title, or the beginning of a key",
+    "removed": "true: what was removed, and nothing else",
     "reporter": "handles or me; a leading ! excludes",
     "root": "key of an item: it and everything below it",
     "show_closed": "true, false or recent:7d",

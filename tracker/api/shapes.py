@@ -33,6 +33,7 @@ class ItemShape(serializers.Serializer[Any]):
     created_at = serializers.DateTimeField()
     updated_at = serializers.DateTimeField()
     finished_at = serializers.DateTimeField(allow_null=True)
+    removed_at = serializers.DateTimeField(allow_null=True)
 
 
 class NeighboursShape(serializers.Serializer[Any]):
@@ -148,6 +149,30 @@ class CountsShape(serializers.Serializer[Any]):
     closed = serializers.IntegerField()
 
 
+class LastChangeShape(serializers.Serializer[Any]):
+    """The newest entry of a project's history."""
+
+    at = serializers.DateTimeField()
+    actor = serializers.CharField()
+    actor_name = serializers.CharField()
+    actor_kind = serializers.ChoiceField(choices=["agent", "human", "operator", "system"])
+
+
+class TagShape(serializers.Serializer[Any]):
+    """A tag of a project: the slug is for ever, the label can be renamed."""
+
+    slug = serializers.CharField()
+    label = serializers.CharField()  # type: ignore[assignment]  # a name of the contract
+    archived = serializers.BooleanField()
+
+
+class CensusShape(serializers.Serializer[Any]):
+    """How many projects there are, whatever the filters."""
+
+    active = serializers.IntegerField()
+    archived = serializers.IntegerField()
+
+
 class ProjectShape(serializers.Serializer[Any]):
     """A project of the org chart."""
 
@@ -159,12 +184,23 @@ class ProjectShape(serializers.Serializer[Any]):
     url = serializers.CharField()
     counts = CountsShape()
     left = serializers.BooleanField(help_text="its unit left the chart")
+    archived = serializers.BooleanField(help_text="takes no new item or file")
+    default_assignee = serializers.CharField(allow_null=True)
+    last_change = LastChangeShape(allow_null=True)
+
+
+class ProjectWithTagsShape(ProjectShape):
+    """A project with its tags, archived ones too."""
+
+    tags = TagShape(many=True)
 
 
 class ProjectListShape(serializers.Serializer[Any]):
-    """Every project."""
+    """The projects that match."""
 
     projects = ProjectShape(many=True)
+    total = serializers.IntegerField()
+    census = CensusShape()
 
 
 class SectionShape(serializers.Serializer[Any]):

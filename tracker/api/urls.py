@@ -20,5 +20,6 @@ urlpatterns = [
     path("work/my-work", views.MyWorkView.as_view(), name="api-my-work"),
     path("work/<str:key>", views.ItemView.as_view(), name="api-item"),
     path("work/<str:key>/comments", views.CommentsView.as_view(), name="api-item-comments"),
+    path("work/<str:key>/restore", views.RestoreView.as_view(), name="api-item-restore"),
     path("work/<str:key>/attachments", files.AttachmentsView.as_view(), name="api-attachments"),
 ]

@@ -24,6 +24,7 @@ from tracker.filters import KEYS, Sort, parse_filters
 from tracker.models.items import WorkItem
 from tracker.queries import asks as ask_queries
 from tracker.queries import pages
+from tracker.queries import projects as project_queries
 from tracker.queries.conditions import Asker
 from tracker.queries.detail import (
     changes_of,
@@ -37,10 +38,15 @@ from tracker.queries.groups import Column
 from tracker.queries.listing import Listing, listing
 from tracker.queries.mine import my_work
 from tracker.queries.rows import item_row
+from tracker.queries.tags import tags_by_project
 
 _ERRORS: dict[Any, Any] = {"4XX": OpenApiResponse(ErrorAnswer)}
 _KEY = OpenApiParameter("Idempotency-Key", OpenApiTypes.STR, OpenApiParameter.HEADER, required=True)
 _IF_MATCH = OpenApiParameter("If-Match", OpenApiTypes.STR, OpenApiParameter.HEADER)
+_DIRECTORY = [
+    OpenApiParameter(key, OpenApiTypes.STR, description=words)
+    for key, words in project_queries.WORDS.items()
+]
 _FILTERS = [
     OpenApiParameter(key, OpenApiTypes.STR, description=FILTER_WORDS.get(key, "")) for key in KEYS
 ]
@@ -54,12 +60,14 @@ def _shapes(found: Iterable[WorkItem]) -> list[dict[str, Any]]:
         row = item_row(item, snapshot.timezone, today)
         assignee, reporter = row["assignee"], row["reporter"]
         names = (
-            "key", "id", "url", "title", "project", "status", "priority", "parent", "labels",
-            "overdue", "comments", "version", "created_at", "updated_at", "finished_at",
+            "key", "id", "url", "title", "project", "status", "priority", "parent", "overdue",
+            "comments", "version", "created_at", "updated_at", "finished_at",
+            "removed_at",
         )  # fmt: skip
         answers.append(
             {name: row[name] for name in names}
             | {
+                "labels": row["tags"],
                 "status_group": row["group"],
                 "assignee": assignee["handle"] if assignee else None,
                 "assignee_name": assignee["name"] if assignee else None,
@@ -179,6 +187,27 @@ class ItemView(ReadView):
             args["if_match"] = int(stated)
         return act_response(request, "update_work_item", args)
 
+    @extend_schema(
+        tags=["work"],
+        parameters=[_KEY, OpenApiParameter("subtree", OpenApiTypes.BOOL)],
+        responses={200: ActAnswer, **_ERRORS},
+    )
+    def delete(self, request: Request, key: str) -> Response:
+        """Takes an item out of sight, with `subtree` together with its parts."""
+        args = {"item": key, "subtree": request.query_params.get("subtree", False)}
+        return act_response(request, "remove_work_item", args)
+
+
+class RestoreView(ReadView):
+    """The way back for what was removed."""
+
+    @extend_schema(
+        tags=["work"], parameters=[_KEY], request=None, responses={200: ActAnswer, **_ERRORS}
+    )
+    def post(self, request: Request, key: str) -> Response:
+        """Brings a removed item back with everything that was removed together with it."""
+        return act_response(request, "restore_work_item", {"item": key})
+
 
 class CommentsView(ReadView):
     """The talk on an item."""
@@ -204,20 +233,26 @@ class CommentsView(ReadView):
 class ProjectsView(ReadView):
     """Projects."""
 
-    @extend_schema(tags=["work"], responses={200: shapes.ProjectListShape, **_ERRORS})
+    @extend_schema(
+        tags=["work"],
+        parameters=_DIRECTORY,
+        responses={200: shapes.ProjectListShape, **_ERRORS},
+    )
     def get(self, request: Request) -> Response:
-        """Lists the projects with their counts."""
-        found = pages.projects(actor_of(request))
-        return Response({"projects": [_project_shape(project) for project in found]})
+        """Lists the projects with their counts, archived ones when asked for."""
+        found = project_queries.directory(actor_of(request), request.query_params.dict())
+        rows = [_project_shape(row) for row in found.rows]
+        return Response({"projects": rows, "total": len(rows), "census": found.census})
 
 
 class ProjectView(ReadView):
     """One project."""
 
-    @extend_schema(tags=["work"], responses={200: shapes.ProjectShape, **_ERRORS})
+    @extend_schema(tags=["work"], responses={200: shapes.ProjectWithTagsShape, **_ERRORS})
     def get(self, request: Request, key: str) -> Response:
-        """Shows a project with its counts."""
-        return Response(_project_shape(pages.project(actor_of(request), key)))
+        """Shows a project with its counts and tags."""
+        found = _project_shape(project_queries.project(actor_of(request), key))
+        return Response(found | {"tags": tags_by_project([found["key"]]).get(found["key"], [])})
 
 
 class MyWorkView(ReadView):
@@ -238,7 +273,9 @@ class MyWorkView(ReadView):
 
 
 def _project_shape(row: dict[str, Any]) -> dict[str, Any]:
-    names = ("key", "name", "purpose", "unit", "url", "counts", "left")
+    names = (
+        "key", "name", "purpose", "unit", "url", "counts", "left", "archived", "last_change",
+    )  # fmt: skip
     return {name: row[name] for name in names} | {
-        "lead": row["lead"]["handle"] if row["lead"] else None
+        name: row[name]["handle"] if row[name] else None for name in ("lead", "default_assignee")
     }

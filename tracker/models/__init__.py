@@ -2,4 +2,13 @@
 
 from __future__ import annotations
 
-from tracker.models import comments, files, history, items, projects, spend  # noqa: F401
+from tracker.models import (  # noqa: F401
+    comments,
+    files,
+    history,
+    items,
+    projects,
+    removal,
+    spend,
+    tags,
+)

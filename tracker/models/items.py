@@ -35,7 +35,8 @@ class WorkItem(models.Model):
     """One piece of work: what is to be done, by whom, where it stands and what it has cost.
 
     `version` counts edits; moving it by hand changes `rank` alone. `agent_wakes` counts wakes that
-    agents caused on it since a person last touched it.
+    agents caused on it since a person last touched it. `removed_with` is the removal that took it
+    out of sight, the same for everything that went with it, and empty while the item is in sight.
     """
 
     id = models.UUIDField(primary_key=True, default=new_id)
@@ -76,6 +77,10 @@ class WorkItem(models.Model):
     wakes_stopped_at = models.DateTimeField(null=True)
     status_entered_at = models.DateTimeField()
     finished_at = models.DateTimeField(null=True)
+    removed_at = models.DateTimeField(null=True)
+    removed_by = models.CharField(max_length=128, blank=True)
+    removed_by_name = models.CharField(max_length=200, blank=True)
+    removed_with = models.UUIDField(null=True)
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
     version = models.IntegerField(default=1)
@@ -98,6 +103,11 @@ class WorkItem(models.Model):
             models.CheckConstraint(
                 condition=models.Q(depth__gte=1, depth__lte=DEEPEST), name="item_depth"
             ),
+            models.CheckConstraint(
+                condition=models.Q(removed_at=None, removed_with=None)
+                | models.Q(removed_at__isnull=False, removed_with__isnull=False),
+                name="item_removed_with_others",
+            ),
         ]
         indexes = [
             models.Index(fields=["project", "status", "rank"], name="item_board"),
@@ -107,6 +117,11 @@ class WorkItem(models.Model):
             models.Index(fields=["parent"], name="item_parent"),
             models.Index(fields=["root"], name="item_root"),
             models.Index(fields=["-updated_at", "-id"], name="item_updated"),
+            models.Index(
+                fields=["removed_with"],
+                name="item_removed",
+                condition=models.Q(removed_at__isnull=False),
+            ),
         ]
 
     def __str__(self) -> str:

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 
 def asks() -> QuerySet[Comment]:
-    """Returns every ask with what its card shows joined."""
-    return Comment.objects.filter(asked__isnull=False).select_related(
+    """Returns every ask with what its card shows joined; those on removed items wait with them."""
+    return Comment.objects.filter(asked__isnull=False, item__removed_at=None).select_related(
         "item", "item__project", "author_seat", "asked", "answer", "answer__author_seat"
     )
 

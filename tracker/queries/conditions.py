@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 OPEN = [group.value for group in OPEN_GROUPS]
 FINISHED = [group.value for group in FINISHED_GROUPS]
+PRESENT = Q(removed_at__isnull=True)
+"""What is in sight: every reader but the trash asks for it."""
 _ONE_DAY = timedelta(days=1)
 _DATE_COLUMNS = {
     "created": "created_at", "updated": "updated_at", "finished": "finished_at",
@@ -51,7 +53,13 @@ class Asker:
 
 
 def condition(filters: Filters, asker: Asker) -> Q:
-    """Returns what an item must be; raises `Invalid` for a name nobody has."""
+    """Returns what an item must be; raises `Invalid` for a name nobody has. What was removed is in
+    no answer but in that to `removed`, which holds nothing else.
+    """
+    return (~PRESENT if filters.removed else PRESENT) & _test(filters, asker)
+
+
+def _test(filters: Filters, asker: Asker) -> Q:
     test = _words(filters) & _people(filters, asker) & _dates(filters, asker)
     test &= _tree(filters) & _closed(filters, asker)
     if filters.tag is not None:
@@ -61,7 +69,7 @@ def condition(filters: Filters, asker: Asker) -> Q:
     if filters.unit is not None:
         test &= _turned(_units(filters.unit), filters.unit)
     if filters.any:
-        test &= reduce(or_, (condition(branch, asker) for branch in filters.any))
+        test &= reduce(or_, (_test(branch, asker) for branch in filters.any))
     return test
 
 
@@ -157,7 +165,7 @@ def _tree(filters: Filters) -> Q:
     if filters.has_parent is not None:
         test &= Q(parent__isnull=not filters.has_parent)
     if filters.has_children is not None:
-        children = Q(Exists(WorkItem.objects.filter(parent=OuterRef("pk"))))
+        children = Q(Exists(WorkItem.objects.filter(PRESENT, parent=OuterRef("pk"))))
         test &= children if filters.has_children else ~children
     if filters.has_open_asks is not None:
         asks = Comment.objects.filter(

@@ -18,6 +18,9 @@ SHOWN = 200
 """How many entries of talk and history are shown, newest ones."""
 
 
+_PLAIN = {"created": "filed it", "removed": "removed it", "restored": "restored it"}
+
+
 def whole_item(word: str) -> WorkItem:
     """Returns an item with what a row shows; raises `NotFound` naming the word."""
     return pick(items(), word, field="item")
@@ -42,8 +45,11 @@ def changes_of(item: WorkItem, limit: int = SHOWN) -> list[Change]:
 
 
 def children_of(item: WorkItem) -> list[WorkItem]:
-    """Returns the parts of an item in their manual order."""
-    return list(items().filter(parent=item).order_by("rank", "id"))
+    """Returns the parts of an item in their manual order; of a removed one, those that went with
+    it.
+    """
+    parts = items().filter(parent=item, removed_with=item.removed_with)
+    return list(parts.order_by("rank", "id"))
 
 
 def watchers_of(item: WorkItem) -> list[dict[str, Any]]:
@@ -64,8 +70,8 @@ def names_in(changes: Iterable[Change]) -> dict[str, str]:
 
 def sentence(change: Change, names: Mapping[str, str]) -> str:
     """Returns what a change did, without its actor: `moved it to In progress`."""
-    if change.kind == "created":
-        return "filed it"
+    if change.kind in _PLAIN:
+        return _PLAIN[change.kind]
     parts = [_part(name, pair, names) for name, pair in change.fields.items()]
     return " and ".join(part for part in parts if part) or change.kind.replace("_", " ")
 
@@ -84,6 +90,8 @@ def _part(name: str, pair: Mapping[str, Any], names: Mapping[str, str]) -> str:
         return "began to watch it" if new else "stopped watching it"
     if name == "parent":
         return f"made it a part of {new}" if new else "took it out of its parent"
+    if isinstance(new, list):
+        new = ", ".join(new)
     return f"set {name} to {new}" if new else f"cleared {name}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import getincrementaldecoder
 from collections.abc import Iterable, Iterator
 from typing import Any, BinaryIO
 from uuid import UUID
@@ -16,6 +17,10 @@ from tracker.queries.lookup import as_id
 
 PREVIEWED = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 ATTACHMENTS = 200
+SHOWN_BYTES = 8 * 1024
+"""How much of a text the rail beside a page shows."""
+SHOWN_MOST = 1024 * 1024
+"""Larger files are not opened for that: to show a part, all of it is read and verified."""
 
 
 def claims() -> Iterator[Reference]:
@@ -106,6 +111,60 @@ def download(ident: UUID) -> tuple[str, str, BinaryIO]:
     if file is None:
         raise NotFound(f"There is no file {ident}. It may have been removed.", field="file")
     return file.path.rpartition("/")[2], file.content_type, open_bytes(file)
+
+
+def peeked(word: str) -> dict[str, Any]:
+    """Returns a live file, where it stands and, of a text, its beginning; raises `NotFound` for
+    anything else.
+    """
+    attached, file = _live(word)
+    if attached is not None:
+        item = attached.item.key
+        shown: dict[str, Any] = {
+            "name": attached.name,
+            "version": None,
+            "owner": item,
+            "page": f"/work/{item}",
+        }
+        return {**file_data(attached), **shown, **_beginning(attached)}
+    if file is None:
+        raise NotFound(f"There is no file {word}. It may have been removed.", field="file")
+    key = file.project.key
+    shown = {"name": file.path, "version": file.version, "owner": key, "page": f"/work/{key}/files"}
+    return {**file_data(file), **shown, **_beginning(file)}
+
+
+def page_of_file(word: str) -> str:
+    """Returns the page on which a file stands."""
+    attached, file = _live(word)
+    if attached is not None:
+        return f"/work/{attached.item.key}"
+    return f"/work/{file.project.key}/files" if file else "/work"
+
+
+def _live(word: str) -> tuple[Attachment | None, ProjectFile | None]:
+    ident = as_id(word)
+    if ident is None:
+        return None, None
+    attached = Attachment.objects.filter(pk=ident, removed_at=None).select_related("item").first()
+    if attached is not None:
+        return attached, None
+    files = ProjectFile.objects.filter(pk=ident, removed_at=None).select_related("project")
+    return None, files.first()
+
+
+def _beginning(row: StoredFile) -> dict[str, Any]:
+    """Returns the first part of a text; nothing of what is none or is too large to verify here."""
+    if row.size > SHOWN_MOST or row.content_type in PREVIEWED:
+        return {"text": "", "whole": False}
+    with open_bytes(row) as stream:
+        raw = stream.read(SHOWN_BYTES)
+    whole = len(raw) == row.size
+    try:
+        text = getincrementaldecoder("utf-8")().decode(raw, final=whole)
+    except UnicodeDecodeError:
+        text = ""
+    return {"text": "" if "\x00" in text else text, "whole": whole}
 
 
 def open_bytes(row: StoredFile) -> BinaryIO:

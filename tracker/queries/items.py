@@ -28,8 +28,7 @@ from crewlet.kernel.actors import Actor
 from crewlet.kernel.errors import Invalid, NotFound
 from tracker.filters import Filters, Sort, write_cursor
 from tracker.models.items import WorkItem
-from tracker.models.projects import Project
-from tracker.queries.conditions import Asker, condition
+from tracker.queries.conditions import PRESENT, Asker, condition
 from tracker.queries.lookup import as_id
 from tracker.queries.rows import items
 from tracker.query_values import Total
@@ -52,19 +51,23 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """Where an item stands in a list: its place from 1, and the keys right before and after it."""
+    """Where an item stands in a list: its place from 1, and the keys right before and after it.
+
+    `total` counts the list, up to `COUNT_MOST`.
+    """
 
     position: int
     previous: str
     next: str
+    total: int
 
 
 _COLUMNS = {
     "rank": "rank", "updated": "updated_at", "created": "created_at", "due": "due_at",
     "finished": "finished_at", "status_entered": "status_entered_at", "title": "title",
-    "priority": "weight", "tokens": "tokens",
+    "priority": "weight", "tokens": "tokens", "removed": "removed_at",
 }  # fmt: skip
-_WITH_EMPTY = frozenset({"due_at", "finished_at"})
+_WITH_EMPTY = frozenset({"due_at", "finished_at", "removed_at"})
 
 
 def filtered(filters: Filters, asker: Asker) -> QuerySet[WorkItem]:
@@ -80,9 +83,10 @@ def page(filters: Filters, snapshot: Snapshot, actor: Actor) -> Page:
 def page_of(filters: Filters, found: QuerySet[WorkItem]) -> Page:
     """Returns one page of a set of items in the order of a query."""
     total = found.order_by()[:COUNT_MOST].count()
-    ordered = items().filter(pk__in=found.values("pk"))
-    ordered = _after(_measured(ordered), filters).order_by(*_order(filters.sort))
-    rows = list(ordered[: filters.limit + 1])
+    order = _order(filters.sort)
+    # The rows are chosen before anything is joined to them or counted for them.
+    chosen = _after(_measured(found), filters).order_by(*order).values("pk")[: filters.limit + 1]
+    rows = list(_measured(items().filter(pk__in=chosen)).order_by(*order))
     more = len(rows) > filters.limit
     rows = rows[: filters.limit]
     return Page(rows, cursor_behind(rows[-1], filters.sort) if more else "", total)
@@ -101,7 +105,8 @@ def neighbours(filters: Filters, asker: Asker) -> Neighbours:
         raise NotFound(f"around: {filters.around} is not in this list.", field="around")
     at = keys.index(filters.around)
     last = at + 1 == len(keys)
-    return Neighbours(at + 1, keys[at - 1] if at else "", "" if last else keys[at + 1])
+    previous, following = keys[at - 1] if at else "", "" if last else keys[at + 1]
+    return Neighbours(at + 1, previous, following, len(keys))
 
 
 class _Percentile(Aggregate):
@@ -200,16 +205,5 @@ def find_by_words(words: str, limit: int) -> list[WorkItem]:
     text = words.strip()
     if not text:
         return []
-    found = items().filter(Q(title__icontains=text) | Q(key__istartswith=text))
+    found = items().filter(PRESENT, Q(title__icontains=text) | Q(key__istartswith=text))
     return list(found.order_by("-updated_at", "id")[:limit])
-
-
-def project_rows(*, with_left: bool = True) -> QuerySet[Project]:
-    """Returns the projects with their counts by group, in one statement."""
-    found = Project.objects.select_related("owner_seat", "lead").annotate(
-        todo=Count("items", filter=Q(items__group="not_started")),
-        active=Count("items", filter=Q(items__group="active")),
-        done=Count("items", filter=Q(items__group="done")),
-        closed=Count("items", filter=Q(items__group="closed")),
-    )
-    return (found if with_left else found.filter(left_chart_at=None)).order_by("key")

@@ -10,6 +10,7 @@ from crewlet.kernel.actors import Actor
 from tracker.models.comments import Comment
 from tracker.models.items import ParticipantRole, WorkItem
 from tracker.queries.asks import open_asks_to
+from tracker.queries.conditions import PRESENT
 from tracker.queries.rows import items
 from tracker.statuses import OPEN_GROUPS
 
@@ -24,7 +25,11 @@ def assigned(seat_id: UUID | None) -> QuerySet[WorkItem]:
     """Returns the open items on a seat, the ones in work first, then by manual order."""
     if seat_id is None:
         return WorkItem.objects.none()
-    return items().filter(assignee_id=seat_id, group__in=_OPEN).order_by("group", "rank", "id")
+    return (
+        items()
+        .filter(PRESENT, assignee_id=seat_id, group__in=_OPEN)
+        .order_by("group", "rank", "id")
+    )
 
 
 def filed(actor: Actor) -> QuerySet[WorkItem]:
@@ -32,7 +37,7 @@ def filed(actor: Actor) -> QuerySet[WorkItem]:
     mine = Q(reporter_id=actor.seat_id) if actor.seat_id else Q(reporter_person_id=actor.person_id)
     if actor.seat_id is None and actor.person_id is None:
         mine = Q(reporter_author=actor.author)
-    others = items().filter(mine, group__in=_OPEN)
+    others = items().filter(PRESENT, mine, group__in=_OPEN)
     if actor.seat_id is not None:
         others = others.exclude(assignee_id=actor.seat_id)
     return others.order_by("-updated_at", "id")
@@ -44,7 +49,7 @@ def watched(seat_id: UUID | None) -> QuerySet[WorkItem]:
         return WorkItem.objects.none()
     return (
         items()
-        .filter(participants__seat_id=seat_id, participants__role=ParticipantRole.WATCHER)
+        .filter(PRESENT, participants__seat_id=seat_id, participants__role=ParticipantRole.WATCHER)
         .order_by("-updated_at", "id")
     )
 
@@ -54,7 +59,12 @@ def asked_by(actor: Actor) -> QuerySet[Comment]:
     if actor.seat_id is None:
         return Comment.objects.none()
     return (
-        Comment.objects.filter(author_seat_id=actor.seat_id, asked__isnull=False, answered_at=None)
+        Comment.objects.filter(
+            author_seat_id=actor.seat_id,
+            asked__isnull=False,
+            answered_at=None,
+            item__removed_at=None,
+        )
         .select_related("item", "asked")
         .order_by("created_at", "id")
     )

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import Count, F, Q, QuerySet, Window
-from django.db.models.functions import RowNumber
+from django.db.models import Count, Q, QuerySet
 
 from agents.queries.turns import live_of_items, turns_of_item
 from crewlet.kernel import clock
@@ -15,7 +14,7 @@ from crewlet.kernel.actors import Actor
 from crewlet.kernel.errors import NotFound
 from orgs import epochs
 from orgs.models.seats import Seat
-from tracker.filters import parse_filters
+from tracker.filters import Sort, parse_filters, write_cursor
 from tracker.models.comments import Comment
 from tracker.models.items import WorkItem
 from tracker.queries import asks as ask_queries
@@ -32,10 +31,19 @@ from tracker.queries.detail import (
     whole_item,
 )
 from tracker.queries.files import attachments
-from tracker.queries.groups import grouped
-from tracker.queries.items import filtered, find_by_words, project_rows
+from tracker.queries.groups import grouped, in_column
+from tracker.queries.items import (
+    Neighbours,
+    cursor_behind,
+    filtered,
+    find_by_words,
+    neighbours,
+    ordered_by,
+    page_of,
+)
 from tracker.queries.listing import listing
 from tracker.queries.mine import my_work as my_sections
+from tracker.queries.projects import project
 from tracker.queries.rows import (
     Row,
     age,
@@ -48,8 +56,8 @@ from tracker.statuses import STATUS_LABELS, Status
 
 PRIORITIES = shapes.PRIORITIES
 STATUSES = shapes.STATUSES
-LANE = 100
-"""How many cards of a lane are loaded; its total counts all of them."""
+LANE = 50
+"""How many cards of a lane are loaded at a time; its total counts all of them."""
 
 
 def rows_of(found: Iterable[WorkItem], *, live: bool = True) -> list[Row]:
@@ -79,37 +87,6 @@ def _waiting(loaded: list[WorkItem], now: datetime) -> dict[Any, str]:
     return {item_id: f"Waiting on {name}, {age(at, now)}" for item_id, name, at in open_asks}
 
 
-def projects(actor: Actor) -> list[dict[str, Any]]:
-    """Returns every project with its counts by status group."""
-    return [_project(project) for project in project_rows()]
-
-
-def project(actor: Actor, key: str) -> dict[str, Any]:
-    """Returns one project with its counts; raises `NotFound` naming the key."""
-    found = project_rows().filter(key=key.upper()).first()
-    if found is None:
-        raise NotFound(f"There is no project {key!r}.", field="project")
-    return _project(found)
-
-
-def _project(row: Any) -> dict[str, Any]:
-    left = row.left_chart_at is not None
-    return {
-        "key": row.key,
-        "name": row.name,
-        "purpose": row.purpose,
-        "unit": "left the chart" if left else (row.unit_name or row.name),
-        "unit_key": row.unit_key,
-        "lead": seat_party(row.lead),
-        "url": f"/work/{row.key}",
-        "open": row.todo + row.active,
-        "counts": {
-            "todo": row.todo, "active": row.active, "done": row.done, "closed": row.closed,
-        },
-        "left": left,
-    }  # fmt: skip
-
-
 def work_page(
     actor: Actor,
     *,
@@ -122,7 +99,7 @@ def work_page(
     limit: int = 100,
     query: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """Returns the work page: a list page, the lanes of a board or columns, over one query.
+    """Returns the work page: a list page, its bands, a board's lanes or columns, over one query.
 
     `query` holds every further key of the grammar.
     """
@@ -144,13 +121,25 @@ def work_page(
     if "group" not in given and (by if shape == "list" else by not in ("", "status")):
         return answer | _in_columns(given, asker)
     if shape == "board" and "group" not in given:
-        found = filtered(parse_filters(given), asker)
-        lanes = _lanes(found, snapshot.timezone)
+        lanes = _lanes(_of_now(filtered(parse_filters(given), asker), snapshot.timezone))
         return answer | {"lanes": lanes, "total": sum(lane["total"] for lane in lanes)}
+    if shape == "board" and by == "status":
+        return answer | _rest_of_lane(given | {"cursor": cursor}, asker)
+    if shape == "bands":
+        return answer | _in_bands(given, asker)
     loaded = listing(parse_filters(given | {"cursor": cursor, "limit": limit}), asker).page
     return answer | {
         "items": rows_of(loaded.rows), "next": loaded.next_cursor, "total": loaded.total,
     }  # fmt: skip
+
+
+def place_of(actor: Actor, key: str, query: Mapping[str, str]) -> Neighbours | None:
+    """Returns where an item stands in the list of a query; None when it is not in that list."""
+    asker = Asker.now(actor, epochs.active())
+    try:
+        return neighbours(parse_filters({**query, "around": key}), asker)
+    except NotFound:
+        return None  # it left the list since the link was drawn, and the page says no place
 
 
 def _in_columns(given: Mapping[str, Any], asker: Asker) -> dict[str, Any]:
@@ -181,33 +170,86 @@ def assignees() -> list[dict[str, Any]]:
     return [party for seat in seats if (party := seat_party(seat)) is not None]
 
 
-def _lanes(found: QuerySet[WorkItem], zone: Any) -> list[dict[str, Any]]:
-    """Returns a lane for every status: counts of the whole set and the first cards of each.
-
-    What is finished shows since the company's Monday: a board is about now.
-    """
+def _of_now(found: QuerySet[WorkItem], zone: Any) -> QuerySet[WorkItem]:
+    """Leaves out what was finished before the company's Monday: a board is about now."""
     today = clock.now().astimezone(zone)
     monday = (today - timedelta(days=today.weekday())).replace(
         hour=0, minute=0, second=0, microsecond=0
     )
-    shown = found.filter(Q(finished_at=None) | Q(finished_at__gte=monday)).order_by()
-    totals = dict(shown.values_list("status").annotate(number=Count("pk")))
-    placed = shown.annotate(
-        place=Window(RowNumber(), partition_by=[F("status")], order_by=[F("rank"), F("id")])
-    )
-    chosen = [item_id for item_id, place in placed.values_list("pk", "place") if place <= LANE]
-    cards = rows_of(items().filter(pk__in=chosen).order_by("rank", "id"))
-    return [
-        {
-            "id": status.value,
-            "title": STATUS_LABELS[status],
-            "total": totals.get(status.value, 0),
-            "items": [card for card in cards if card["status"] == status.value],
-            "note": "this week" if status in {Status.DONE, Status.CANCELLED} else "",
-        }
-        for status in Status
-        if status is not Status.CANCELLED or totals.get(status.value)
+    return found.filter(Q(finished_at=None) | Q(finished_at__gte=monday)).order_by()
+
+
+def _in_bands(given: Mapping[str, Any], asker: Asker) -> dict[str, Any]:
+    """Returns a list under its states: counts of the whole set, the first rows of each."""
+    filters = parse_filters({**given, "group_by": "status"})
+    found = filtered(filters, asker).order_by()
+    totals = dict(found.values_list("status").annotate(number=Count("pk")))
+    loaded = _firsts(found, totals, filters.sort, filters.group_limit)
+    rows = rows_of(loaded)
+    columns = []
+    for status in Status:
+        of_band = [at for at, item in enumerate(loaded) if item.status == status.value]
+        if of_band:
+            more = totals[status.value] > len(of_band)
+            columns.append(
+                {
+                    "id": status.value,
+                    "title": STATUS_LABELS[status],
+                    "total": totals[status.value],
+                    "items": [rows[at] for at in of_band],
+                    "next": cursor_behind(loaded[of_band[-1]], filters.sort) if more else "",
+                }
+            )
+    return {"columns": columns, "total": sum(totals.values())}
+
+
+def _firsts(
+    found: QuerySet[WorkItem], statuses: Iterable[str], sort: Sort, limit: int
+) -> list[WorkItem]:
+    """Returns the first items of each status, in the order."""
+    first = [
+        ordered_by(found.filter(status=status), sort).values_list("pk", flat=True)[:limit]
+        for status in statuses
     ]
+    # Each state's index is walked and left: to number the rows of the whole set, all were read.
+    chosen = first[0].union(*first[1:], all=True) if first else []
+    return list(ordered_by(items().filter(pk__in=list(chosen)), sort))
+
+
+def _rest_of_lane(given: Mapping[str, Any], asker: Asker) -> dict[str, Any]:
+    """Returns the following cards of one lane, in the order by hand that a board has."""
+    filters = parse_filters({**given, "sort": "rank", "limit": LANE})
+    found = _of_now(filtered(filters, asker), asker.snapshot.timezone)
+    loaded = page_of(filters, in_column(found, filters, asker))
+    return {"items": rows_of(loaded.rows), "next": loaded.next_cursor, "total": loaded.total}
+
+
+def _lanes(shown: QuerySet[WorkItem]) -> list[dict[str, Any]]:
+    """Returns a lane for every status: counts of the whole set and the first cards of each."""
+    totals = dict(shown.values_list("status").annotate(number=Count("pk")))
+    cards = rows_of(_firsts(shown, totals, Sort("rank"), LANE))
+    lanes = []
+    for status in Status:
+        total = totals.get(status.value, 0)
+        if status is Status.CANCELLED and not total:
+            continue
+        of_lane = [card for card in cards if card["status"] == status.value]
+        more = bool(of_lane) and total > len(of_lane)
+        lanes.append(
+            {
+                "id": status.value,
+                "title": STATUS_LABELS[status],
+                "total": total,
+                "items": of_lane,
+                "next": _behind(of_lane[-1]) if more else "",
+                "note": "this week" if status in {Status.DONE, Status.CANCELLED} else "",
+            }
+        )
+    return lanes
+
+
+def _behind(card: Row) -> str:
+    return write_cursor(Sort("rank"), card["rank"], card["id"])
 
 
 def item_page(actor: Actor, key: str) -> dict[str, Any]:

@@ -6,11 +6,15 @@ from datetime import date, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, IntegerField, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 
 from orgs.models.seats import Seat
 from tracker.dates import day_of
+from tracker.models.comments import Comment
 from tracker.models.items import WorkItem
+from tracker.queries.conditions import PRESENT
+from tracker.queries.tags import labels_of_tags
 from tracker.statuses import (
     FINISHED_GROUPS,
     OPEN_GROUPS,
@@ -40,15 +44,22 @@ PRIORITIES = [
 
 def items() -> QuerySet[WorkItem]:
     """Returns every item with what a row shows of it joined or counted in the same query."""
+    children = WorkItem.objects.filter(PRESENT, parent=OuterRef("pk"))
+    finished = [group.value for group in FINISHED_GROUPS]
     return WorkItem.objects.select_related("project", "assignee", "reporter", "parent").annotate(
-        comment_count=Count("comments", filter=Q(comments__kind="comment"), distinct=True),
-        sub_total=Count("children", distinct=True),
-        sub_done=Count(
-            "children",
-            filter=Q(children__group__in=[group.value for group in FINISHED_GROUPS]),
-            distinct=True,
+        comment_count=_number(
+            Comment.objects.filter(item=OuterRef("pk"), kind="comment"), by="item"
         ),
+        sub_total=_number(children, by="parent"),
+        sub_done=_number(children.filter(group__in=finished), by="parent"),
+        tag_labels=labels_of_tags(),
     )
+
+
+def _number(rows: QuerySet[Any], by: str) -> Coalesce:
+    """Counts in a subquery of its own: joined, every comment would meet every child."""
+    counted = rows.order_by().values(by).annotate(number=Count("pk")).values("number")
+    return Coalesce(Subquery(counted, output_field=IntegerField()), 0)
 
 
 def seat_party(seat: Seat | None) -> Party | None:
@@ -96,7 +107,8 @@ def item_row(item: WorkItem, zone: ZoneInfo, today: date) -> Row:
         "assignee": seat_party(item.assignee),
         "reporter": reporter(item),
         "parent": item.parent.key if item.parent else None,
-        "labels": list(item.tags),
+        "tags": list(item.tags),
+        "labels": list(getattr(item, "tag_labels", item.tags)),
         "due": due,
         "due_at": item.due_at,
         "due_all_day": item.due_all_day,
@@ -108,6 +120,8 @@ def item_row(item: WorkItem, zone: ZoneInfo, today: date) -> Row:
         "created_at": item.created_at,
         "updated_at": item.updated_at,
         "finished_at": item.finished_at,
+        "removed_at": item.removed_at,
+        "removed_by": item.removed_by_name,
         "waiting": "",
         "blocked": "",
         "live": None,

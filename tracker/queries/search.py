@@ -13,6 +13,7 @@ from crewlet.kernel.actors import Actor
 from crewlet.search.find import Found, search
 from tracker.models.comments import Comment, CommentKind
 from tracker.models.items import ItemBody, WorkItem
+from tracker.queries.conditions import PRESENT
 
 KIND = "item"
 SAID = {
@@ -26,7 +27,7 @@ SAID = {
 
 def findable() -> QuerySet[WorkItem]:
     """Returns the items that a search may find."""
-    return WorkItem.objects.all()
+    return WorkItem.objects.filter(PRESENT)
 
 
 def texts_to_index(found: QuerySet[WorkItem]) -> Iterator[tuple[UUID, str, str]]:
@@ -44,8 +45,8 @@ def texts_to_index(found: QuerySet[WorkItem]) -> Iterator[tuple[UUID, str, str]]
 def found_items(actor: Actor, text: str, limit: int) -> dict[str, Any]:
     """Returns the state of a search, its sentence, and the items found as rows, best first."""
     found: Found = search(actor, text, kinds=(KIND,), limit=limit)
-    items = WorkItem.objects.select_related("assignee", "project").in_bulk(
-        [hit.ident for hit in found.hits]
+    items = (
+        findable().select_related("assignee", "project").in_bulk([hit.ident for hit in found.hits])
     )
     by_id = {str(ident): item for ident, item in items.items()}
     rows = [

@@ -10,11 +10,12 @@ from django.db.models.functions import TruncDate
 
 from agents.budgets.windows import midnight
 from tracker.models.items import WorkItem
+from tracker.queries.conditions import PRESENT
 
 
 def in_progress() -> tuple[int, int]:
     """Returns how many items are active, and how many of those are in review."""
-    found = WorkItem.objects.filter(group="active").aggregate(
+    found = WorkItem.objects.filter(PRESENT, group="active").aggregate(
         active=Count("id"), review=Count("id", filter=Q(status="in_review"))
     )
     return found["active"], found["review"]
@@ -26,7 +27,11 @@ def finished_by_day(first: date, last: date, zone: ZoneInfo) -> dict[date, int]:
     # An item is touched when it ends, and later or never again: `updated_at` has the index.
     rows = (
         WorkItem.objects.filter(
-            group="done", updated_at__gte=begin, finished_at__gte=begin, finished_at__lt=end
+            PRESENT,
+            group="done",
+            updated_at__gte=begin,
+            finished_at__gte=begin,
+            finished_at__lt=end,
         )
         .annotate(day=TruncDate("finished_at", tzinfo=zone))
         .values_list("day")

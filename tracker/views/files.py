@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
@@ -10,15 +12,15 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_POST, require_safe
 
-from crewlet.console.pages import actor_of, draw, fragment, page, to_sign_in
+from crewlet.console.pages import actor_of, draw, fragment, is_fragment, page, to_sign_in
 from crewlet.kernel.actions import Door, perform
 from crewlet.kernel.actors import Actor
 from crewlet.kernel.authority import Grant, require
 from crewlet.kernel.errors import CrewletError, Unauthenticated, status_of
 from tracker.access import project_by_key
 from tracker.queries import files as queries
-from tracker.queries import pages
-from tracker.uploads import upload_args
+from tracker.queries import projects as project_queries
+from tracker.uploads import upload_args, written_args
 from tracker.views.tabs import project_tabs
 
 SHOWN = 200
@@ -43,9 +45,13 @@ def download(request: HttpRequest, ident: UUID) -> HttpResponseBase:
     return response
 
 
-@page
 def project_page(request: HttpRequest, project: str) -> HttpResponse:
-    """Draws the page of a project's files."""
+    """Draws the page of a project's files, and takes the file of its form."""
+    return put(request, project) if request.method == "POST" else _listed(request, project)
+
+
+@page
+def _listed(request: HttpRequest, project: str) -> HttpResponse:
     context = files_of(actor_of(request), project, request.GET)
     return draw(request, "tracker/files.html", context)
 
@@ -59,7 +65,7 @@ def project_files(request: HttpRequest, project: str) -> HttpResponse:
 def files_of(actor: Actor, project: str, query: Any) -> dict[str, Any]:
     """Returns what the list of a project's files shows, for the page and its fragment."""
     require(actor, Grant.STATE_READ)
-    shown = pages.project(actor, project)
+    shown = project_queries.project(actor, project)
     found = project_by_key(project)
     after = query.get("after", "")
     rows, more = queries.project_files(found, after=after, limit=SHOWN)
@@ -76,22 +82,48 @@ def files_of(actor: Actor, project: str, query: Any) -> dict[str, Any]:
 @require_POST
 def attach(request: HttpRequest, key: str) -> HttpResponse:
     """Attaches the file of a form to an item, and goes back to it."""
+    return _taken(
+        request,
+        "attach_file",
+        lambda: upload_args(request.FILES, key, request.POST.get("comment", "")),
+        back=f"/work/{key}",
+    )
+
+
+def put(request: HttpRequest, project: str) -> HttpResponse:
+    """Writes the file of a form into a project, as a new one or the next version of one."""
+    return _taken(
+        request,
+        "write_project_file",
+        lambda: written_args(request.FILES, project, request.POST.get("path", "")),
+        back=f"/work/{project}/files",
+    )
+
+
+def _taken(
+    request: HttpRequest, name: str, args: Callable[[], dict[str, Any]], *, back: str
+) -> HttpResponse:
+    """Does what takes a file, whose bytes are read only for somebody who may write."""
     try:
         if getattr(request, "actor", None) is None:
-            raise Unauthenticated("Sign in to attach a file.")
+            raise Unauthenticated("Sign in to send a file.")
         actor = actor_of(request)
         require(actor, Grant.WORK_WRITE)
-        args = upload_args(request.FILES, key, request.POST.get("comment", ""))
         op_id = request.POST.get("op_id") or None
-        perform(actor, "attach_file", args, op_id=op_id, door=Door.FORM).unwrap()
+        result = perform(actor, name, args(), op_id=op_id, door=Door.FORM).unwrap()
     except CrewletError as error:
-        return _refused(request, error, key)
+        return _refused(request, error, back)
+    if is_fragment(request):
+        response = HttpResponse(status=204)
+        response["HX-Trigger"] = json.dumps({"cw:done": {"message": result.message}})
+        return response
     response = HttpResponse(status=303)
-    response["Location"] = f"/work/{key}"
+    response["Location"] = back
     return response
 
 
-def _refused(request: HttpRequest, error: CrewletError, key: str) -> HttpResponse:
+def _refused(request: HttpRequest, error: CrewletError, back: str) -> HttpResponse:
     told = {"code": error.code.value, "message": error.message, "detail": error.detail}
-    context = {"error": told, "back": f"/work/{key}"}
-    return render(request, "console/refused.html", context, status=status_of(error.code))
+    template = "ui/form_errors.html" if is_fragment(request) else "console/refused.html"
+    context = {"error": told, "back": back}
+    return render(request, template, context, status=status_of(error.code))

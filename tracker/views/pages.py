@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 
 from crewlet.console.pages import actor_of, draw, fragment, page
 from crewlet.kernel import clock
 from crewlet.kernel.actors import Actor
 from orgs.inbox import company_zone, snooze_choices
 from tracker.queries import pages as queries
+from tracker.queries import projects as project_queries
 from tracker.views.filters import chips, selects
 from tracker.views.tabs import project_tabs
+from tracker.views.work_grid import work_grid
 
 SHAPES = ("list", "board")
 FILTERS = ("status", "assignee", "q")
@@ -42,22 +44,18 @@ def work(request: HttpRequest, project: str = "") -> HttpResponse:
 def work_region(request: HttpRequest, project: str = "") -> HttpResponse:
     """Draws the list or the board alone, or the list's next page."""
     context = _work(request, project)
-    more = "tracker/_cards.html" if context["shape"] == "board" else "tracker/_rows.html"
-    template = more if request.GET.get("cursor") else "tracker/_region.html"
+    template = "tracker/_region.html"
+    if request.GET.get("cursor"):
+        template = f"tracker/{context['more']}.html"
     return draw(request, template, context)
 
 
 @page
-def projects(request: HttpRequest) -> HttpResponse:
-    """Draws every project."""
-    found = queries.projects(actor_of(request))
-    return draw(request, "tracker/projects.html", {"projects": found})
-
-
-@page
 def item(request: HttpRequest, key: str) -> HttpResponse:
-    """Draws one item."""
-    return draw(request, "tracker/item.html", _item(request, key))
+    """Draws one item, between its neighbours of the list that the address names."""
+    context = _item(request, key)
+    context["place"] = _place(request, context["key"], context["item"]["project"])
+    return draw(request, "tracker/item.html", context)
 
 
 @fragment
@@ -80,7 +78,7 @@ def new_item(request: HttpRequest) -> HttpResponse:
         request,
         "tracker/new_item.html",
         {
-            "projects": queries.projects(actor),
+            "projects": project_queries.projects(actor),
             "assignees": work_page["assignees"],
             "statuses": work_page["statuses"],
             "priorities": queries.PRIORITIES,
@@ -112,51 +110,110 @@ def _work(request: HttpRequest, project: str) -> dict[str, Any]:
         status=status,
         assignee=given.get("assignee", ""),
         q=given.get("q", "").strip(),
-        shape=shape,
+        shape="bands" if shape == "list" and _banded(given) else shape,
         cursor=given.get("cursor", ""),
         query=more,
     )
-    groups = {row["id"]: row["group"] for row in found["statuses"]}
-    for lane in found["lanes"]:
-        lane["group"] = groups.get(lane["id"], "active")
     base = f"/work/{project}" if project else "/work"
     kept = [(name, value) for name in FILTERS for value in given.getlist(name) if value]
     kept += list(more.items())
+    groups = {row["id"]: row["group"] for row in found["statuses"]}
+    for lane in found["lanes"]:
+        lane["group"] = groups.get(lane["id"], "active")
+        lane.update(_lane_urls(base, kept, lane["id"], lane.get("next", "")))
     columns = found.get("columns", [])
     for column in columns:
-        query = [*kept, ("group", column["id"]), ("cursor", column["next"])]
-        column["more_url"] = f"/ui{base}?{urlencode([('shape', shape), *query])}"
-    plain = shape == "list" and not given.get("cursor") and not columns
+        column["more_url"] = _column_url(base, shape, kept, column) if column["next"] else ""
+    looks = [("cols", given["cols"])] if given.get("cols") else []
+    rest = [("shape", shape), *kept, *looks, ("cursor", found["next"])]
+    if kept:
+        _name_list(found, [*kept, *([("project", project)] if project else [])])
     return {
         **found,
         "columns": columns,
         "shape": shape,
         "base": base,
-        "region_url": f"/ui{base}?{urlencode([('shape', shape), *kept])}",
+        "region_url": f"/ui{base}?{urlencode([('shape', shape), *kept, *looks])}",
         "chips": chips(found, base, shape, kept),
         "shapes": [
             {"id": name, "url": f"{base}?{urlencode([('shape', name), *kept])}"} for name in SHAPES
         ],
-        "more_url": f"/ui{base}?{urlencode([('shape', shape), *kept, ('cursor', found['next'])])}",
+        "more_url": f"/ui{base}?{urlencode(rest)}",
         "clear_url": f"{base}?{urlencode({'shape': shape})}",
         "q": given.get("q", ""),
         "chosen_status": status[0] if status else "",
         "chosen_assignee": given.get("assignee", ""),
-        "bands": _bands(found) if plain else [],
+        "grid": _grid(request, found, kept, looks, f"/ui{base}?{urlencode(rest)}")
+        if shape == "list"
+        else None,
+        "cols": given.get("cols", ""),
+        "more": _more_of(shape, more),
+        "lane": {"id": more.get("group", ""), "total": found["total"], "next": found["next"]}
+        | _lane_urls(base, kept, more.get("group", ""), found["next"]),
         "topic": f"project:{project}" if project else "work",
         "selects": selects(more),
         "project_tabs": project_tabs(project.upper(), "items", found["total"]) if project else [],
     }
 
 
-def _bands(found: dict[str, Any]) -> list[dict[str, Any]]:
-    """Returns the list's items under their states, in the order of the workflow."""
-    bands = []
-    for status in found["statuses"]:
-        rows = [row for row in found["items"] if row["status"] == status["id"]]
-        if rows:
-            bands.append({**status, "rows": rows})
-    return bands
+def _more_of(shape: str, query: dict[str, str]) -> str:
+    """Returns the template of a following page: of a list, of a column or of a board's lane."""
+    if shape == "list":
+        return "_rows"
+    return "_lane_more" if query.get("group_by") == "status" else "_cards"
+
+
+def _lane_urls(base: str, kept: list[tuple[str, str]], lane: str, cursor: str) -> dict[str, str]:
+    """Returns where the following cards of a lane are, and the list that shows them all."""
+    rest = [pair for pair in kept if pair[0] not in {"group", "group_by", "sort"}]
+    following = [*rest, ("group_by", "status"), ("group", lane), ("cursor", cursor)]
+    alone = [pair for pair in rest if pair[0] != "status"]
+    return {
+        "more_url": f"/ui{base}?{urlencode([('shape', 'board'), *following])}",
+        "list_url": f"{base}?{urlencode([('shape', 'list'), *alone, ('status', lane)])}",
+    }
+
+
+def _name_list(found: dict[str, Any], query: list[tuple[str, str]]) -> None:
+    """Lets every row of a filtered or sorted list open its item as one of that list."""
+    asked = urlencode([pair for pair in query if pair[0] not in {"group", "group_by", "group_by2"}])
+    rest = f"?{urlencode({'list': asked})}"
+    for part in (found, *found.get("columns", []), *found["lanes"]):
+        for row in part["items"]:
+            row["url"] += rest
+
+
+def _banded(given: QueryDict) -> bool:
+    """Whether a list stands under its states: unless it is grouped otherwise, or goes on."""
+    by = given.get("group_by", "")
+    return by in {"", "status"} and "group" not in given and not given.get("cursor")
+
+
+def _column_url(base: str, shape: str, kept: list[tuple[str, str]], column: dict[str, Any]) -> str:
+    """Returns where the following rows or cards of one column come from."""
+    by = [] if any(name == "group_by" for name, _ in kept) else [("group_by", "status")]
+    query = [*kept, *by, ("group", column["id"]), ("cursor", column["next"])]
+    return f"/ui{base}?{urlencode([('shape', shape), *query])}"
+
+
+def _grid(
+    request: HttpRequest,
+    found: dict[str, Any],
+    kept: list[tuple[str, str]],
+    looks: list[tuple[str, str]],
+    more_url: str,
+) -> dict[str, Any]:
+    """Returns the list as a grid; what goes on a band has no title of its own."""
+    rest = {
+        "title": "",
+        "total": found["total"],
+        "items": found["items"],
+        "more_url": more_url if found["next"] else "",
+    }
+    # Of the page and of its fragment the same, so that its links are too.
+    query = QueryDict(urlencode([("shape", "list"), *kept, *looks]))
+    parts = [part for part in found.get("columns", []) if part["items"]] or [rest]
+    return work_grid(query, parts, actor_of(request), found["total"])
 
 
 def _item(request: HttpRequest, key: str) -> dict[str, Any]:
@@ -179,6 +236,22 @@ def _item(request: HttpRequest, key: str) -> dict[str, Any]:
         "snooze": snooze_choices(clock.now(), company_zone()),
         "done_subs": sum(1 for row in found["subs"] if row["group"] in ("done", "closed")),
         "sub_pct": _share(found["subs"]),
+    }
+
+
+def _place(request: HttpRequest, key: str, project: str) -> dict[str, Any] | None:
+    """Returns the item's place in the list it was opened from, else in its project by hand."""
+    listed = request.GET.get("list", "")
+    query = dict(parse_qsl(listed)) or {"project": project, "sort": "rank"}
+    found = queries.place_of(actor_of(request), key, query)
+    if found is None:
+        return None
+    rest = f"?{urlencode({'list': listed})}" if listed else ""
+    return {
+        "position": found.position,
+        "total": found.total,
+        "previous": f"/work/{found.previous}{rest}" if found.previous else "",
+        "next": f"/work/{found.next}{rest}" if found.next else "",
     }
 
 

@@ -11,20 +11,21 @@ from crewlet.console.registries import (
     HOME_LINES,
     HOME_PANELS,
     NAV,
+    OBJECT_PAGES,
+    PALETTE_ACTS,
     PALETTE_SOURCES,
     HomePanel,
     NavRow,
-    PaletteRow,
+    ObjectPage,
+    PaletteAct,
     PaletteSource,
     SidebarGroup,
 )
 from crewlet.console.words import said
 from crewlet.kernel.actors import Actor
-from crewlet.kernel.errors import CrewletError
-from tracker.queries import pages as queries
+from tracker.queries import projects as project_queries
+from tracker.views.palette import acts, find
 from tracker.views.peeks import register_peeks
-
-LEAST_LETTERS = 2
 
 
 def register_panels() -> None:
@@ -36,8 +37,12 @@ def register_panels() -> None:
     HOME_PANELS.register(
         "projects", HomePanel("tracker/_home_projects.html", project_panel, 30, "work", "side")
     )
+    OBJECT_PAGES.register("item", ObjectPage("item", "key", str.upper))
+    for name in ("project", "project-files", "project-overview"):
+        OBJECT_PAGES.register(name, ObjectPage("project", "project", str.upper))
     register_peeks()
     PALETTE_SOURCES.register("items", PaletteSource("Items", 30, find, "#"))
+    PALETTE_ACTS.register("work", PaletteAct("Work", 20, acts))
 
 
 def project_rows(actor: Actor) -> list[dict[str, Any]]:
@@ -50,7 +55,7 @@ def project_rows(actor: Actor) -> list[dict[str, Any]]:
             "figure": row["open"],
             "words": "open",
         }
-        for row in queries.projects(actor)
+        for row in project_queries.projects(actor)
         if not row["left"]
     ]
 
@@ -58,7 +63,7 @@ def project_rows(actor: Actor) -> list[dict[str, Any]]:
 def project_panel(actor: Actor, query: QueryDict) -> dict[str, Any]:
     """Returns the projects with how far their items are."""
     rows = []
-    for row in queries.projects(actor):
+    for row in project_queries.projects(actor):
         counts = row["counts"]
         finished = counts["done"] + counts["closed"]
         whole = finished + row["open"]
@@ -70,21 +75,7 @@ def project_panel(actor: Actor, query: QueryDict) -> dict[str, Any]:
 
 def open_line(actor: Actor) -> str:
     """Returns how many items are open."""
-    count = sum(row["open"] for row in queries.projects(actor))
+    count = sum(row["open"] for row in project_queries.projects(actor))
     if not count:
         return ""
     return f"{said(count, 'item is', 'items are')} open."
-
-
-def find(actor: Actor, text: str) -> list[PaletteRow]:
-    """Returns items by key or a piece of their title, from two letters on."""
-    if len(text) < LEAST_LETTERS:
-        return []
-    try:
-        rows = queries.find_items(actor, text)
-    except CrewletError:
-        return []
-    return [
-        PaletteRow(f"{row['key']} {row['title']}", row["url"], "kanban", row["status_name"])
-        for row in rows
-    ]

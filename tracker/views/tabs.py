@@ -7,7 +7,11 @@ from typing import Any
 
 def project_tabs(key: str, here: str, items: int | None = None) -> list[dict[str, Any]]:
     """Returns the sections of a project; `here` is the one that is drawn."""
-    sections = (("items", "Items", f"/work/{key}"), ("files", "Files", f"/work/{key}/files"))
+    sections = (
+        ("items", "Items", f"/work/{key}"),
+        ("overview", "Overview", f"/work/{key}/overview"),
+        ("files", "Files", f"/work/{key}/files"),
+    )
     return [
         {
             "label": label,

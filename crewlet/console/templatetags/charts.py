@@ -32,17 +32,43 @@ def stacked(
 ) -> SafeString:
     """Draws a column per bucket, its bands upon each other, under a legend.
 
-    A column is {"label", "values"}, one value a band; None is unknown and drawn as a gap mark.
+    A column is {"label", "values"}, one value a band; None is unknown and drawn as a gap mark. One
+    with a `url` opens it when pressed; the same links stand in a list below, for the keyboard.
     `scope` says what is counted and over which time; the sentence of the chart begins with it.
     """
     legend = format_html_join(
         "", '<li><i class="b{}"></i>{}</li>', ((n, name) for n, name in enumerate(bands, 1))
     )
     return format_html(
-        '<figure class="bands">{}<figcaption><ul class="keys-of">{}</ul></figcaption></figure>',
+        '<figure class="bands">{}<figcaption><ul class="keys-of">{}</ul>{}</figcaption></figure>',
         _drawing(bands, columns, scope, unit, height),
         legend,
+        _links(bands, columns, unit),
     )
+
+
+def _links(bands: Sequence[str], columns: Columns, unit: str) -> SafeString:
+    if not any(column.get("url") for column in columns):
+        return SafeString("")
+    rows = format_html_join(
+        "",
+        '<li><a href="{}">{}</a></li>',
+        ((column["url"], _told(bands, column, unit)) for column in columns if column.get("url")),
+    )
+    return format_html(
+        '<details class="chart-list"><summary>As a list</summary><ol>{}</ol></details>', rows
+    )
+
+
+def _told(bands: Sequence[str], column: Mapping[str, Any], unit: str) -> str:
+    """Returns a column in words: its label, then every band that has something."""
+    say = _speller(unit)
+    told = ", ".join(
+        f"{name} {'unknown' if value is None else say(value)}"
+        for name, value in zip(bands, column["values"], strict=True)
+        if value is None or value
+    )
+    return f"{column['label']}: {told or f'no {unit}'}"
 
 
 @register.simple_tag
@@ -114,19 +140,22 @@ def _drawing(
 ) -> SafeString:
     most = max((_sum(column["values"]) or 0 for column in columns), default=0) or 1
     step = 100 / max(1, len(columns))
-    say = _speller(unit)
     drawn = []
     for index, column in enumerate(columns):
         left, wide = f"{index * step + step * _GAP / 2:.2f}", f"{step * (1 - _GAP):.2f}"
-        told = ", ".join(
-            f"{name} {'unknown' if value is None else say(value)}"
-            for name, value in zip(bands, column["values"], strict=True)
-            if value is None or value
-        )
         parts = _column(column["values"], most, left, wide)
-        drawn.append((f"{column['label']}: {told or f'no {unit}'}", parts))
+        if column.get("url"):
+            # The whole height takes the press; out of the order of tabs, which the list is in.
+            parts = format_html(
+                '<a href="{}" tabindex="-1" aria-hidden="true">'
+                '<rect class="hit" x="{}%" y="0%" width="{}%" height="100%"></rect>{}</a>',
+                column["url"], f"{index * step:.2f}", f"{step:.2f}", parts,
+            )  # fmt: skip
+        drawn.append((_told(bands, column, unit), parts))
     return format_html(
-        '<svg role="img" height="{}" aria-label="{}">{}</svg>',
+        '<svg role="{}" height="{}" aria-label="{}">{}</svg>',
+        # An image may hold nothing that can be pressed.
+        "group" if any(column.get("url") for column in columns) else "img",
         height,
         sentence(columns, scope, unit),
         format_html_join("", "<g><title>{}</title>{}</g>", drawn),

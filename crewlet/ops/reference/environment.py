@@ -52,6 +52,16 @@ VARIABLES: Mapping[str, tuple[str, str]] = {
         "The address under which people open the site; sign-in links begin with it. `https` makes "
         "cookies secure.",
     ),
+    "EMAIL_URL": (
+        "none: nothing leaves by e-mail",
+        "The mail server that people hear through: `smtp+tls://user:password@host:587?from=ME` "
+        "(STARTTLS), `smtps://…:465` or `smtp://…:25`. Escape `@`, `:` and `/` in the password.",
+    ),
+    "CREWLET_COMPANY_WRITERS": (
+        "everybody who holds `config:write`",
+        "The only credentials that may change the company document, with commas: `token:<name>`, "
+        "`pat:<login>/<label>`, `session:<login>`, `shell`. For a company that is kept elsewhere.",
+    ),
     "CREWLET_ALLOWED_HOSTS": (
         "this machine, and the host of CREWLET_PUBLIC_URL",
         "Other host names under which the site is asked, with commas.",

@@ -92,12 +92,14 @@ def test_the_first_pass_rate_counts_reviewed_turns_alone(founder: Client) -> Non
     assert "50 % of 2 reviewed" in html_of(founder, "/agents/seats/qa")
 
 
-def test_an_agent_has_four_tabs_and_a_person_three(founder: Client) -> None:
+def test_an_agent_has_five_tabs_and_a_person_three(founder: Client) -> None:
     """UI-46."""
     agent, person = html_of(founder, "/agents/seats/qa"), html_of(founder, "/agents/seats/omar")
     assert "/agents/seats/qa?tab=turns" in agent
     assert "?tab=turns" not in person
-    for tab in ("work", "turns", "settings"):
+    assert "?tab=memory" not in person
+    assert 'href="/live/events?seat=qa"' in agent
+    for tab in ("work", "turns", "memory", "settings"):
         assert html_of(founder, f"/agents/seats/qa?tab={tab}").count('aria-current="page"') >= 1
     assert "rehearsal" in html_of(founder, "/agents/seats/qa?tab=settings")
 
@@ -218,7 +220,8 @@ def test_a_stranger_is_sent_to_sign_in(company: None) -> None:
 @pytest.mark.parametrize(
     "path",
     ["/agents/roster", "/agents/roster?view=workload", "/agents/teams", "/agents/teams/eng",
-     "/agents/seats/qa", "/agents/seats/qa?tab=turns", "/agents/seats/omar?tab=work", "/live",
+     "/agents/seats/qa", "/agents/seats/qa?tab=turns", "/agents/seats/qa?tab=memory",
+     "/agents/seats/omar?tab=work", "/live",
      "/live/turns", "/live/events"],
 )  # fmt: skip
 def test_a_page_has_one_heading_and_every_id_once(founder: Client, path: str) -> None:

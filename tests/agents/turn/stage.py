@@ -34,6 +34,7 @@ timezone: Europe/Lisbon
 providers:
   llm:
     main: {{type: openai-compatible, model: scripted-1, base_url: "{url}"}}
+{providers}
 roles:
   - {{name: Rita Founder, handle: rita, kind: human, email: rita@harbour.example, manages: [chief]}}
   - {{name: Chief, handle: chief, goal: Keep the ovens busy, manages: [baker]}}
@@ -138,9 +139,12 @@ class Stage:
     lease_epoch: int = 1
     node: str = "node-a:1"
 
-    def company(self, budget: str = "", seat_budget: str = "") -> None:
+    def company(self, budget: str = "", seat_budget: str = "", providers: str = "") -> None:
         """Applies the company and gives this node the lease of every agent seat."""
-        text = COMPANY.format(url=self.server.openai_url, budget=budget, seat_budget=seat_budget)
+        url = self.server.openai_url
+        text = COMPANY.format(
+            url=url, budget=budget, seat_budget=seat_budget, providers=providers.format(url=url)
+        )
         revisions.apply_document(engine_actor("test"), text, summary="For a test")
         now = clock.now()
         Node.objects.get_or_create(
