@@ -7,6 +7,7 @@ takes them in the order of their ids.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
@@ -23,50 +24,45 @@ from tracker.wakes import ChangeKind
 COLUMNS = {"not_started": "todo", "active": "active", "done": "done", "closed": "closed"}
 """The group of an item → the column that counts it."""
 
-_ADD = """
+_NOTE = """
 INSERT INTO tracker_projecttally AS tally
-  (project_id, todo, active, done, closed, last_actor, last_actor_name, last_actor_kind)
-VALUES (%(project)s, %(todo)s, %(active)s, %(done)s, %(closed)s, '', '', '')
-ON CONFLICT (project_id) DO UPDATE SET
-  todo = tally.todo + EXCLUDED.todo, active = tally.active + EXCLUDED.active,
-  done = tally.done + EXCLUDED.done, closed = tally.closed + EXCLUDED.closed
-"""
-_HEAR = """
-INSERT INTO tracker_projecttally
   (project_id, todo, active, done, closed, last_change_at, last_actor, last_actor_name,
    last_actor_kind)
-VALUES (%(project)s, 0, 0, 0, 0, %(at)s, %(actor)s, %(name)s, %(kind)s)
+VALUES (%(project)s, %(todo)s, %(active)s, %(done)s, %(closed)s, %(at)s, %(actor)s, %(name)s,
+  %(kind)s)
 ON CONFLICT (project_id) DO UPDATE SET
+  todo = tally.todo + EXCLUDED.todo, active = tally.active + EXCLUDED.active,
+  done = tally.done + EXCLUDED.done, closed = tally.closed + EXCLUDED.closed,
   last_change_at = EXCLUDED.last_change_at, last_actor = EXCLUDED.last_actor,
   last_actor_name = EXCLUDED.last_actor_name, last_actor_kind = EXCLUDED.last_actor_kind
 """
 
 
-def counted(project_id: UUID, before: str | None, after: str | None, *, number: int = 1) -> None:
-    """Counts an item in its project: out of the group `before`, into the group `after`; `number`
-    items of one kind at once.
+def step(before: str | None, after: str | None, number: int = 1) -> Counter[str]:
+    """Returns what `number` items add to the counts when they go from one group to another.
 
-    Every write that files an item, moves it to another group, or takes it out of sight or back
-    calls this, in its transaction, after its other locks and right before the history closes. None
-    is an item that did not count before, or does not any more.
+    None is an item that did not count before, or does not any more.
     """
-    if before == after:
-        return
-    step = dict.fromkeys(COLUMNS.values(), 0)
+    taken = Counter[str]()
     if before is not None:
-        step[COLUMNS[before]] -= number
+        taken[COLUMNS[before]] -= number
     if after is not None:
-        step[COLUMNS[after]] += number
-    with connection.cursor() as cursor:
-        cursor.execute(_ADD, {"project": project_id, **step})
+        taken[COLUMNS[after]] += number
+    return taken
 
 
-def heard(project_id: UUID, *, at: datetime, actor: str, name: str, kind: str) -> None:
-    """Notes the newest entry of a project's history: when it was made and by whom."""
+def note(
+    project_id: UUID, steps: Counter[str], *, at: datetime, actor: str, name: str, kind: str
+) -> None:
+    """Adds steps to a project's counts and notes its newest entry, in one statement."""
     with connection.cursor() as cursor:
         cursor.execute(
-            _HEAR, {"project": project_id, "at": at, "actor": actor, "name": name, "kind": kind}
-        )
+            _NOTE,
+            {
+                "project": project_id, "at": at, "actor": actor, "name": name, "kind": kind,
+                **{column: steps[column] for column in COLUMNS.values()},
+            },
+        )  # fmt: skip
 
 
 def recount(*, check: bool = False) -> list[dict[str, Any]]:

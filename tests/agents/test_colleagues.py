@@ -35,8 +35,8 @@ def do(actor: Actor, name: str, **args: Any) -> Outcome:
     return perform(actor, name, args, op_id=None, door=Door.TOOL)
 
 
+@pytest.mark.covers("TURN-74")
 def test_one_match_is_a_card_that_says_how_to_reach_them(baker: Actor) -> None:
-    """TURN-74."""
     agent = do(baker, "lookup_colleague", query="Seller").unwrap()
     person = do(baker, "lookup_colleague", query="rita@harbour.example").unwrap()
 
@@ -46,21 +46,21 @@ def test_one_match_is_a_card_that_says_how_to_reach_them(baker: Actor) -> None:
     assert "cannot be asked with a2a_ask" in person.data["reach"]
 
 
+@pytest.mark.covers("TURN-74")
 def test_several_matches_are_a_list_and_nobody_is_guessed(baker: Actor) -> None:
-    """TURN-74."""
     found = do(baker, "lookup_colleague", query="lead").unwrap()
     assert {card["handle"] for card in found.data["candidates"]} == {"baker-lead", "shop-lead"}
 
 
+@pytest.mark.covers("TURN-74")
 def test_no_match_names_everybody_who_is_there(baker: Actor) -> None:
-    """TURN-74."""
     outcome = do(baker, "lookup_colleague", query="zzzqqq")
     assert outcome.error is not None
     assert "@night-baker" in outcome.error.message
 
 
+@pytest.mark.covers("TURN-75")
 def test_an_ask_wakes_the_colleague_one_step_deeper_and_owes_an_answer(baker: Actor) -> None:
-    """TURN-75."""
     done = do(baker, "a2a_ask", target="seller", brief="How many loaves sold?").unwrap()
 
     channel = A2AChannel.objects.get()
@@ -71,6 +71,7 @@ def test_an_ask_wakes_the_colleague_one_step_deeper_and_owes_an_answer(baker: Ac
     assert A2AMessage.objects.get().body == "How many loaves sold?"
 
 
+@pytest.mark.covers("TURN-75", "TURN-76")
 @pytest.mark.parametrize(
     ("target", "words"),
     [
@@ -83,7 +84,6 @@ def test_an_ask_wakes_the_colleague_one_step_deeper_and_owes_an_answer(baker: Ac
 def test_whoever_cannot_be_asked_is_refused_with_a_way_on(
     baker: Actor, target: str, words: str
 ) -> None:
-    """TURN-75, TURN-76."""
     outcome = do(baker, "a2a_ask", target=target, brief="Well?")
     if target == "selller" and outcome.status == "applied":
         assert Delivery.objects.get().seat.handle == "seller"  # near enough to be the only one

@@ -62,8 +62,8 @@ def counted() -> Iterator[list[str]]:
         yield seen
 
 
+@pytest.mark.covers("UI-76", "UI-77")
 def test_a_span_is_split_by_phase_model_provider_seat_and_unit(stage: Stage) -> None:
-    """UI-76, UI-77."""
     call(stage, 50)
     call(stage, 20, phase="review", model="m-2", provider_entry="spare")
     call(stage, 5, stage="reflection", purpose="episode_summary")
@@ -97,8 +97,8 @@ def test_the_answer_costs_two_statements_however_much_was_called(stage: Stage) -
     assert len(seen) == 1
 
 
+@pytest.mark.covers("UI-92", "PEER-8")
 def test_a_call_that_nobody_measured_is_unknown_and_never_nought(stage: Stage) -> None:
-    """UI-92, PEER-8."""
     call(stage, 40)
     call(stage, seat="chief", model="", provider_entry="", unobserved=True)
     call(stage, usage=Usage(9, 0, estimated=True))
@@ -115,8 +115,8 @@ def test_a_call_that_nobody_measured_is_unknown_and_never_nought(stage: Stage) -
     assert [day["values"]["chief"] for day in days] == [0, None]
 
 
+@pytest.mark.covers("UI-76")
 def test_the_days_before_are_told_where_they_are_on_record(stage: Stage) -> None:
-    """UI-76."""
     call(stage, 10)
     call(stage, 4, now=NOON - timedelta(days=7))
     call(stage, 99, now=NOON - timedelta(days=14))
@@ -129,8 +129,8 @@ def test_the_days_before_are_told_where_they_are_on_record(stage: Stage) -> None
     assert usage.breakdown(stage.snapshot, floor, previous=True)["previous"] is None
 
 
+@pytest.mark.covers("UI-76")
 def test_a_day_before_the_record_is_refused_naming_the_first(stage: Stage) -> None:
-    """UI-76."""
     floor = date(2025, 9, 11)
     assert usage.span_of(stage.snapshot, NOON, since=floor, until=floor).days == 1
     day = floor - timedelta(days=1)
@@ -141,6 +141,7 @@ def test_a_day_before_the_record_is_refused_naming_the_first(stage: Stage) -> No
     assert usage.span_of(stage.snapshot, NOON, since=date(2025, 12, 11)).days == 90
 
 
+@pytest.mark.covers("UI-76")
 @pytest.mark.parametrize(
     ("zone", "day", "hours"),
     [
@@ -154,7 +155,7 @@ def test_a_day_before_the_record_is_refused_naming_the_first(stage: Stage) -> No
 def test_a_company_day_holds_what_its_clock_says(
     stage: Stage, zone: str, day: date, hours: float
 ) -> None:
-    """UI-76: a day of 23, 24.5 or 25 hours is one bucket, from its first instant to its last."""
+    """A day of 23, 24.5 or 25 hours is one bucket, from its first instant to its last."""
     tz = ZoneInfo(zone)
     first = datetime(day.year, day.month, day.day, tzinfo=tz).astimezone(UTC)
     last = first + timedelta(hours=hours)
@@ -169,8 +170,8 @@ def test_a_company_day_holds_what_its_clock_says(
     assert [bucket["tokens"] for bucket in found["buckets"]] == [1, 110, 1000]
 
 
+@pytest.mark.covers("UI-76")
 def test_the_largest_four_stand_alone_and_the_rest_together(stage: Stage) -> None:
-    """UI-76."""
     for n in range(1, 7):
         call(stage, n * 10, model=f"m-{n}")
     found = usage.series(stage.snapshot, span(stage, 1), group="model")
@@ -193,8 +194,8 @@ def test_a_week_begins_on_monday_and_every_bucket_is_there(stage: Stage) -> None
     assert found["horizon"] == {"days": 181, "floor": date(2025, 9, 11)}
 
 
+@pytest.mark.covers("UI-75")
 def test_budgets_whose_counters_cannot_be_read_show_no_figure(stage: Stage) -> None:
-    """UI-75."""
     snapshot = stage.snapshot
     assert spend.payload(snapshot, NOON)["durable"] is True
 

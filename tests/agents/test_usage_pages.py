@@ -40,8 +40,8 @@ def used(tokens: int, *, days_ago: int = 0, unobserved: bool = False) -> None:
         charge(cursor, item, limits=limits, tz=snapshot.timezone, now=now)
 
 
+@pytest.mark.covers("UI-72", "UI-76")
 def test_spend_shows_windows_days_seats_and_models(ana: Client) -> None:
-    """UI-72, UI-76."""
     used(950)
     html = ana.get("/spend").content.decode()
     assert "950 tokens in 1 model call over 30 days" in html
@@ -56,8 +56,9 @@ def test_spend_shows_windows_days_seats_and_models(ana: Client) -> None:
     assert "7d, 30d, 90d" in refused.content.decode()
 
 
+@pytest.mark.covers("UI-31")
 def test_a_press_on_a_day_of_spend_narrows_every_figure_to_it(ana: Client) -> None:
-    """UI-31: the same link stands in a list, for the keyboard."""
+    """The same link stands in a list, for the keyboard."""
     used(950)
     used(40, days_ago=2)
     zone = epochs.active().timezone
@@ -83,16 +84,16 @@ def test_spend_without_a_call_says_so_and_shows_no_chart(ana: Client) -> None:
     assert "<g>" not in html
 
 
+@pytest.mark.covers("PEER-8")
 def test_a_call_of_unknown_use_is_told_and_not_counted(ana: Client) -> None:
-    """PEER-8."""
     used(0, unobserved=True)
     html = ana.get("/spend").content.decode()
     assert "How many tokens were used is unknown in 1 model call" in html
     assert "What 1 call used is unknown" in html
 
 
+@pytest.mark.covers("UI-72", "UI-75")
 def test_every_window_of_every_scope_stands_on_budgets(ana: Client) -> None:
-    """UI-72, UI-75."""
     used(1200)
     html = ana.get("/spend/budgets").content.decode()
     assert html.count('class="tile win"') == 3 * 5  # the company and four agents
@@ -100,8 +101,8 @@ def test_every_window_of_every_scope_stands_on_budgets(ana: Client) -> None:
     assert "refusing" in html
 
 
+@pytest.mark.covers("UI-40")
 def test_home_shows_the_range_its_tokens_and_the_week(ana: Client) -> None:
-    """UI-40."""
     used(100)
     used(40, days_ago=10)
     html = ana.get("/?range=7d").content.decode()
@@ -115,8 +116,9 @@ def test_home_shows_the_range_its_tokens_and_the_week(ana: Client) -> None:
     assert '<p class="big num">140</p>' in part
 
 
+@pytest.mark.covers("UI-40")
 def test_home_says_the_engines_trouble_instead_of_what_agents_do(ana: Client) -> None:
-    """UI-40: without a worker nothing runs, whatever the seats' rows say."""
+    """Without a worker nothing runs, whatever the seats' rows say."""
     line = ana.get("/ui/home/line").content.decode()
     assert "No worker. Mail waits until a worker starts." in line
     assert "working" not in line

@@ -39,8 +39,8 @@ def test_yaml_and_json_go_in_and_the_etag_moves_on(ana: Program) -> None:
     assert told[0]["author"] == "ana"
 
 
+@pytest.mark.covers("ORG-51")
 def test_somebody_who_saved_first_is_named_and_nothing_of_theirs_is_lost(ana: Program) -> None:
-    """ORG-51."""
     base = ana.get("/config")["ETag"]
     theirs = put(ana, BRIGHT, if_match=base, x_summary="Theirs")
     late = put(ana, COMPANY, if_match=base, x_summary="Mine, too late")

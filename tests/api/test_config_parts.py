@@ -46,8 +46,9 @@ def keyed(ana: Program) -> Program:
     return ana
 
 
+@pytest.mark.covers("ORG-38")
 def test_a_merge_patch_changes_what_it_names_and_null_removes(keyed: Program) -> None:
-    """ORG-38: what was hidden and not named by the patch stays as it was."""
+    """What was hidden and not named by the patch stays as it was."""
     base = keyed.get("/config")["ETag"]
     body = '{"mission": "Light for all", "integrations": {"gitlab": {"signing_secret": null}}}'
     answer = patch(keyed, body, if_match=base, x_summary="Patch")
@@ -117,8 +118,9 @@ def test_an_entity_is_neither_renamed_nor_made_by_accident(ana: Program) -> None
     assert ana.client.patch("/api/v1/config/roles/agent-swe").status_code == 405
 
 
+@pytest.mark.covers("ORG-40")
 def test_an_earlier_revision_comes_back_as_a_new_one(ana: Program) -> None:
-    """ORG-40: a revert adds to the history and never rewrites it."""
+    """A revert adds to the history and never rewrites it."""
     first = ana.get("/config")["ETag"].strip('"')
     assert patch(ana, '{"mission": "m"}', x_summary="Away").status_code == 201
     answer = ana.client.post(
@@ -131,8 +133,8 @@ def test_an_earlier_revision_comes_back_as_a_new_one(ana: Program) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.covers("ORG-41")
 def test_a_reload_is_a_new_epoch_of_the_same_revision(ana: Program) -> None:
-    """ORG-41."""
     before = Activation.objects.order_by("-id")[0]
     answer = ana.client.post("/api/v1/config/reload")
     assert answer.status_code == 201, answer.content
@@ -151,16 +153,18 @@ def test_a_document_is_checked_without_being_kept(ana: Program) -> None:
     assert ConfigRevision.objects.count() == 1
 
 
+@pytest.mark.covers("ORG-135")
 def test_each_reference_is_listed_with_the_places_that_use_it(keyed: Program) -> None:
-    """ORG-135: the index."""
+    """The index."""
     rows = keyed.get("/config/references").json()["references"]
     assert {row["name"]: row["paths"] for row in rows} == {
         "SIGN": ["integrations.gitlab.signing_secret", "mcp_servers[0].env.OTHER"]
     }
 
 
+@pytest.mark.covers("ORG-37", "ORG-38")
 def test_every_answer_hides_literals_and_comes_back_unchanged(keyed: Program) -> None:
-    """ORG-37, ORG-38: HTTP always masks; what was exported goes in again with no difference."""
+    """HTTP always masks; what was exported goes in again with no difference."""
     for path in ("/config", "/config?format=yaml", "/config/mcp-servers/find"):
         assert b"literal" not in keyed.client.get(f"/api/v1{path}").content
     text = keyed.client.get("/api/v1/config?format=yaml").content.decode()

@@ -50,8 +50,8 @@ def test_an_install_with_a_company_is_ready_and_well(company: None) -> None:
     assert {"status", "alarms", "seats", "in_flight"} <= set(body)
 
 
+@pytest.mark.covers("RUN-53")
 def test_an_install_without_a_company_is_unconfigured() -> None:
-    """RUN-53."""
     from orgs import epochs
 
     epochs.forget()
@@ -77,8 +77,8 @@ def test_a_database_that_does_not_answer_is_told_and_health_stays_up(
     assert (answer.status_code, answer.json()["database"]) == (200, False)
 
 
+@pytest.mark.covers("RUN-51")
 def test_a_drain_refuses_writes_with_a_time_to_come_back_and_keeps_reads(ana: Program) -> None:
-    """RUN-51."""
     key = ana.filed()
     drain.raise_mark("tests")
     assert reason() == Reason.DRAINING

@@ -68,8 +68,8 @@ def answers(printed: str) -> list[Any]:
     return [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
 
 
+@pytest.mark.covers("ORG-34", "ORG-41")
 def test_the_recipes_of_the_page_work_in_their_order(processes: Processes, tmp_path: Path) -> None:
-    """ORG-34, ORG-41."""
     apply_document(engine_actor("tests"), COMPANY, summary="A bakery")
     token = token_of(a_person(), Grant.CONFIG_READ, Grant.CONFIG_WRITE)
     web = processes.start_web()
@@ -88,10 +88,10 @@ def test_the_recipes_of_the_page_work_in_their_order(processes: Processes, tmp_p
     assert "${BAKERY_KEY}" in (tmp_path / "company.yaml").read_text()
 
 
+@pytest.mark.covers("ORG-51")
 def test_the_recipe_of_a_replacement_is_refused_when_somebody_saved_first(
     processes: Processes, tmp_path: Path
 ) -> None:
-    """ORG-51."""
     apply_document(engine_actor("tests"), COMPANY, summary="A bakery")
     token = token_of(a_person(), Grant.CONFIG_READ, Grant.CONFIG_WRITE)
     web = processes.start_web()

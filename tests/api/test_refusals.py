@@ -28,9 +28,9 @@ def grants_of(detail: dict[str, Any]) -> list[str]:
     return grants
 
 
+@pytest.mark.covers("ORG-114")
 @pytest.mark.parametrize("path", [*READS, "/config", "/schema", "/nowhere"])
 def test_nobody_and_a_wrong_token_are_refused_everywhere(company: None, path: str) -> None:
-    """ORG-114."""
     nobody = Client().get(f"/api/v1{path}")
     refusal(nobody, 401, "unauthenticated")
     assert nobody["WWW-Authenticate"].startswith("Bearer")
@@ -46,9 +46,9 @@ def test_a_wrong_token_is_refused_where_reading_is_open(company: None) -> None:
         refusal(wrong.get(path), 401, "invalid_token")
 
 
+@pytest.mark.covers("ORG-111")
 @pytest.mark.parametrize("path", READS)
 def test_a_read_without_the_grant_names_it(ana: Program, path: str) -> None:
-    """ORG-111."""
     blind = Program(Person.objects.get(), Grant.WORK_WRITE)
     assert grants_of(refusal(blind.get(path), 403, "forbidden")) == ["state:read"]
     assert ana.get(path).status_code == 200
@@ -253,12 +253,12 @@ def test_a_token_makes_no_tokens_and_sets_no_password(ana: Program) -> None:
 # -- from another site -----------------------------------------------------------------------------
 
 
+@pytest.mark.covers("ORG-123")
 @pytest.mark.parametrize("origin", ["https://elsewhere.example", "null", None])
 @pytest.mark.parametrize("path", ["/api/v1/work", "/act/create_work_item", "/sign-out"])
 def test_a_write_with_a_cookie_from_another_site_is_refused(
     company: None, origin: str | None, path: str
 ) -> None:
-    """ORG-123."""
     browser = signed_in(Client(), a_person())
     headers = {"idempotency-key": "k", "accept": "application/json"}
     if origin is not None:

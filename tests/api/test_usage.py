@@ -29,8 +29,8 @@ def used(tokens: int, handle: str = "qa") -> None:
         charge(cursor, item, limits={}, tz=snapshot.timezone, now=clock.now())
 
 
+@pytest.mark.covers("UI-90")
 def test_a_program_reads_the_breakdown_of_a_span(program: Program) -> None:
-    """UI-90."""
     used(120)
     found = program.get("/tokens/breakdown", days=7, previous="true").json()
     assert found["total"]["tokens"] == 120
@@ -38,8 +38,8 @@ def test_a_program_reads_the_breakdown_of_a_span(program: Program) -> None:
     assert (found["span"]["days"], found["previous"]["total"]["tokens"]) == (7, 0)
 
 
+@pytest.mark.covers("UI-90")
 def test_a_program_reads_the_series_in_bands(program: Program) -> None:
-    """UI-90."""
     used(120)
     found = program.get("/tokens/series", group="seat", bucket="day", days=3).json()
     assert [band["label"] for band in found["bands"]] == ["QA"] or found["bands"][0]["key"] == "qa"
@@ -47,8 +47,8 @@ def test_a_program_reads_the_series_in_bands(program: Program) -> None:
     assert found["horizon"]["days"] == 181
 
 
+@pytest.mark.covers("UI-72")
 def test_budgets_carry_every_window_with_its_state_and_reset(program: Program) -> None:
-    """UI-72."""
     used(5)
     found = program.get("/budgets").json()
     assert (found["durable"], found["near_fraction"]) == (True, 0.9)
@@ -82,8 +82,8 @@ def test_a_question_that_no_route_knows_is_refused_by_name(
     assert refusal(program.get(path, **query), 400, "invalid_query")["field"] == field
 
 
+@pytest.mark.covers("UI-76")
 def test_a_day_that_is_not_on_record_is_refused_naming_the_first(program: Program) -> None:
-    """UI-76."""
     old = clock.now().date() - timedelta(days=400)
     answer = program.get("/tokens/breakdown", since=old.isoformat(), until=old.isoformat())
     assert refusal(answer, 400, "invalid_query")["field"] == "since"

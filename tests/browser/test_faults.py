@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from playwright.sync_api import Page, WebSocketRoute, expect
 
 from tests.browser.conftest import Site
@@ -36,8 +37,9 @@ def drag_to(page: Page, key: str, lane: str) -> dict[str, float]:
     return place
 
 
+@pytest.mark.covers("UI-12")
 def test_the_enter_that_picks_a_candidate_sends_nothing(site: Site) -> None:
-    """UI-12, with an input method: one comment, and the palette goes nowhere before its Enter."""
+    """An input method: one comment, and the palette goes nowhere before its Enter."""
     item = site.stage.asked
     page = site.open(f"/work/{item.key}")
     before = Comment.objects.count()
@@ -61,8 +63,9 @@ def test_the_enter_that_picks_a_candidate_sends_nothing(site: Site) -> None:
     page.wait_for_url("**/inbox")
 
 
+@pytest.mark.covers("UI-94", "UI-95")
 def test_a_line_that_went_silent_without_closing_is_noticed_and_read_again(site: Site) -> None:
-    """UI-94, UI-95: the network is gone, the browser still thinks it is connected."""
+    """The network is gone, the browser still thinks it is connected."""
     context = site.context()
     page = context.new_page()
     page.clock.install()
@@ -90,8 +93,9 @@ def test_a_line_that_went_silent_without_closing_is_noticed_and_read_again(site:
     until(lambda: len(opened) > 1, 5, what="a new line")
 
 
+@pytest.mark.covers("TRK-29", "TRK-53")
 def test_opening_an_old_tab_writes_nothing_and_its_stale_move_is_refused(site: Site) -> None:
-    """TRK-29, TRK-53: somebody else has moved the card since this tab was drawn."""
+    """Somebody else has moved the card since this tab was drawn."""
     item = site.stage.todo[0]
     old = site.context()
     old.route("**/ws/stream", lambda route: route.abort())
@@ -112,8 +116,9 @@ def test_opening_an_old_tab_writes_nothing_and_its_stale_move_is_refused(site: S
     assert WorkItem.objects.get(key=item.key).status == "done"
 
 
+@pytest.mark.covers("TRK-53")
 def test_a_card_in_the_hand_survives_an_update_of_the_board(site: Site) -> None:
-    """TRK-53: the board is drawn again under the drag, and the drop still lands."""
+    """The board is drawn again under the drag, and the drop still lands."""
     carried, other = site.stage.todo[0], site.stage.todo[1]
     page = site.open("/work/ENG")
     drag_to(page, carried.key, "in_progress")
@@ -124,8 +129,9 @@ def test_a_card_in_the_hand_survives_an_update_of_the_board(site: Site) -> None:
     until(lambda: WorkItem.objects.get(key=carried.key).status == "in_progress", 5, what="the drop")
 
 
+@pytest.mark.covers("UI-30")
 def test_a_line_of_two_scripts_reads_in_its_own_order(site: Site) -> None:
-    """UI-30: each block takes its direction from its text; a handle and a key stay whole."""
+    """Each block takes its direction from its text; a handle and a key stay whole."""
     item = site.stage.asked
     comment(
         site.stage.ana,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import Site
@@ -28,8 +29,9 @@ PASTE = """() => {
 }"""
 
 
+@pytest.mark.covers("TRK-40")
 def test_files_are_dropped_and_pasted_on_an_item_and_each_lands_once(site: Site) -> None:
-    """TRK-40: the list shows them without a reload, and one opens beside the page."""
+    """The list shows them without a reload, and one opens beside the page."""
     key = site.stage.todo[0].key
     page = site.open(f"/work/{key}")
     page.evaluate(DROP, ["article.item-main", ["wick.txt", "glass.txt"]])
@@ -44,10 +46,11 @@ def test_files_are_dropped_and_pasted_on_an_item_and_each_lands_once(site: Site)
     expect(page.locator("#peek .file-text")).to_have_text("lamp wick.txt")
 
 
+@pytest.mark.covers("TRK-40")
 def test_a_refused_file_says_why_beside_the_field_and_a_lost_one_is_sent_again(
     site: Site,
 ) -> None:
-    """TRK-40: nothing is lost in silence, and a repeat keeps its operation."""
+    """Nothing is lost in silence, and a repeat keeps its operation."""
     page = site.open("/work/ENG/files")
     page.fill("#project-path", "../away")
     page.set_input_files(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Site
@@ -27,8 +28,9 @@ def peeking(site: Site, width: int = 1600) -> Page:
     return page
 
 
+@pytest.mark.covers("UI-8")
 def test_the_rail_is_dragged_and_set_by_keys_and_remembers(site: Site) -> None:
-    """Promises UI-8: 330 to 640, and nothing is drawn again."""
+    """330 to 640, and nothing is drawn again."""
     page = peeking(site)
     assert page.evaluate(WIDTH) == 420
     page.evaluate(WATCH)
@@ -55,8 +57,9 @@ def test_the_rail_is_dragged_and_set_by_keys_and_remembers(site: Site) -> None:
     assert page.evaluate(WIDTH) == 640
 
 
+@pytest.mark.covers("UI-8")
 def test_a_wide_rail_leaves_the_list_its_width(site: Site) -> None:
-    """Promises UI-8: however wide it was made, a column keeps 444 px for the list."""
+    """However wide it was made, a column keeps 444 px for the list."""
     page = peeking(site, 1200)
     page.locator("#peek-grip").focus()
     page.keyboard.press("End")
@@ -64,8 +67,8 @@ def test_a_wide_rail_leaves_the_list_its_width(site: Site) -> None:
     assert page.evaluate(WIDTH) < 640
 
 
+@pytest.mark.covers("UI-12")
 def test_rows_are_taken_together_and_survive_a_redraw(site: Site) -> None:
-    """Promises UI-12."""
     page = site.open("/work")
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     rows = page.locator(".grid td:first-child a")
@@ -91,8 +94,9 @@ def test_rows_are_taken_together_and_survive_a_redraw(site: Site) -> None:
     expect(page.locator("[data-picked]")).to_have_count(0)
 
 
+@pytest.mark.covers("UI-7", "UI-1")
 def test_a_star_is_pressed_and_the_sidebar_follows(site: Site) -> None:
-    """Promises UI-7 and UI-1: confirmed, without a reload."""
+    """Confirmed, without a reload."""
     page = site.open("/agents/seats/agent-swe")
     page.evaluate("window.__same = true")
     star = page.locator("#bar-star button")
@@ -107,8 +111,9 @@ def test_a_star_is_pressed_and_the_sidebar_follows(site: Site) -> None:
     assert page.evaluate("window.__same"), "the page was never left"
 
 
+@pytest.mark.covers("UI-15")
 def test_the_palette_acts_on_the_open_item_and_waits_for_the_answer(site: Site) -> None:
-    """Promises UI-15: by the row's own press; a refusal stands in the palette, which stays."""
+    """By the row's own press; a refusal stands in the palette, which stays."""
     item = site.stage.todo[2]
     page = site.open(f"/work/{item.key}")
     page.keyboard.press("Control+k")
@@ -137,8 +142,8 @@ def test_the_palette_acts_on_the_open_item_and_waits_for_the_answer(site: Site) 
     assert Comment.objects.filter(item=item, body="is the manual long?").count() == 1
 
 
+@pytest.mark.covers("UI-15")
 def test_an_item_created_from_the_palette_opens(site: Site) -> None:
-    """Promises UI-15."""
     page = site.open("/work/ENG")
     page.keyboard.press("Control+k")
     page.fill("#pal-q", "Polish the lens")

@@ -5,6 +5,7 @@ The kinds that stand in a rail are other apps' own, so the rail's answers are gi
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Page, Route, expect
 
 from tests.browser.conftest import Site
@@ -45,8 +46,8 @@ def list_of_lamps(site: Site, width: int = 1440) -> Page:
     return page
 
 
+@pytest.mark.covers("UI-8", "UI-28")
 def test_a_click_peeks_steps_replace_and_back_closes(site: Site) -> None:
-    """Promises UI-8 and UI-28."""
     page = list_of_lamps(site)
     page.locator(".grid td:first-child a").first.click()
     expect(page.locator("#peek h2")).to_have_text("Lamp 1")
@@ -62,8 +63,8 @@ def test_a_click_peeks_steps_replace_and_back_closes(site: Site) -> None:
     assert page.evaluate(CURRENT) == 0
 
 
+@pytest.mark.covers("UI-8")
 def test_escape_closes_the_rail_and_the_focus_stays_on_the_row(site: Site) -> None:
-    """Promises UI-8."""
     page = list_of_lamps(site)
     page.locator(".grid td:first-child a").nth(1).focus()
     page.keyboard.press("Space")
@@ -74,8 +75,8 @@ def test_escape_closes_the_rail_and_the_focus_stays_on_the_row(site: Site) -> No
     assert page.evaluate("document.activeElement.dataset.peek") == "lamp:2"
 
 
+@pytest.mark.covers("UI-8")
 def test_a_modified_click_opens_the_page_instead(site: Site) -> None:
-    """Promises UI-8."""
     page = list_of_lamps(site)
     with page.context.expect_page() as opened:
         page.locator(".grid td:first-child a").first.click(modifiers=["Control"])
@@ -83,8 +84,8 @@ def test_a_modified_click_opens_the_page_instead(site: Site) -> None:
     expect(page.locator("#peek")).to_be_hidden()
 
 
+@pytest.mark.covers("UI-59")
 def test_a_rail_that_fails_says_so_with_a_way_to_try_again(site: Site) -> None:
-    """Promises UI-59."""
     page = list_of_lamps(site)
     page.locator(".grid td:first-child a").nth(2).click()
     expect(page.locator("#peek")).to_contain_text("The third lamp is out.")
@@ -93,8 +94,8 @@ def test_a_rail_that_fails_says_so_with_a_way_to_try_again(site: Site) -> None:
     expect(page.locator(".grid td").first).to_be_visible()
 
 
+@pytest.mark.covers("UI-8")
 def test_the_list_keeps_its_width_or_the_rail_lies_over_it(site: Site) -> None:
-    """Promises UI-8."""
     page = list_of_lamps(site, 1160)
     page.locator(".grid td:first-child a").first.click()
     expect(page.locator("#peek h2")).to_be_visible()
@@ -108,8 +109,9 @@ def test_the_list_keeps_its_width_or_the_rail_lies_over_it(site: Site) -> None:
     assert page.locator("#main").bounding_box() == before, "a drawer takes nothing from the list"
 
 
+@pytest.mark.covers("UI-59")
 def test_a_part_that_fails_says_so_and_comes_back(site: Site) -> None:
-    """Promises UI-59: over what was last known, and the rest of the page stands."""
+    """Over what was last known, and the rest of the page stands."""
     page = site.open("/agents")
     region = page.locator("main [data-live][id]").first
     name = region.get_attribute("id")
@@ -124,8 +126,8 @@ def test_a_part_that_fails_says_so_and_comes_back(site: Site) -> None:
     expect(failed).to_have_count(0)
 
 
+@pytest.mark.covers("UI-12")
 def test_no_press_has_two_live_bindings(site: Site) -> None:
-    """Promises UI-12."""
     page = site.open("/work")
     for path in ("/work", "/work/ENG", "/agents", f"/work/{site.stage.asked.key}", "/settings/you"):
         page.goto(path)
@@ -133,8 +135,8 @@ def test_no_press_has_two_live_bindings(site: Site) -> None:
         assert page.evaluate(LIVE_BINDINGS) == [], path
 
 
+@pytest.mark.covers("UI-12")
 def test_digits_open_tabs(site: Site) -> None:
-    """Promises UI-12."""
     page = site.open("/agents")
     tabs = page.locator(".tabs a")
     if tabs.count() < 2:
@@ -146,8 +148,8 @@ def test_digits_open_tabs(site: Site) -> None:
     assert page.url.endswith(second)
 
 
+@pytest.mark.covers("UI-13")
 def test_the_empty_palette_remembers_where_the_reader_was(site: Site) -> None:
-    """Promises UI-13."""
     page = site.open("/agents")
     page.goto("/inbox")
     settle(page)
@@ -159,8 +161,8 @@ def test_the_empty_palette_remembers_where_the_reader_was(site: Site) -> None:
     assert page.url.endswith("/agents")
 
 
+@pytest.mark.covers("UI-13")
 def test_the_palette_says_when_it_is_refused_and_when_a_word_is_short(site: Site) -> None:
-    """Promises UI-13."""
     page = site.open("/inbox")
     page.keyboard.press("Control+k")
     page.fill("#pal-q", "e")
@@ -173,8 +175,8 @@ def test_the_palette_says_when_it_is_refused_and_when_a_word_is_short(site: Site
     expect(page.locator("#pal-list")).to_contain_text("You may not search here.")
 
 
+@pytest.mark.covers("UI-13")
 def test_an_act_of_the_palette_acts(site: Site) -> None:
-    """Promises UI-13."""
     page = site.open("/inbox")
     page.keyboard.press("Control+k")
     page.fill("#pal-q", ">dark")

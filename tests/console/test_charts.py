@@ -22,8 +22,8 @@ def window(**more: Any) -> dict[str, Any]:
     return {"used": 95, "limit": 100, "share": 0.95, "state": "near", **more}
 
 
+@pytest.mark.covers("UI-31")
 def test_every_bucket_is_drawn_and_an_unknown_one_is_no_nought() -> None:
-    """UI-31."""
     html = stacked(["Execute", "Review"], DAYS, SCOPE)
     assert html.count("<g>") == 4
     assert html.count('class="b0"') == 1
@@ -35,8 +35,8 @@ def test_every_bucket_is_drawn_and_an_unknown_one_is_no_nought() -> None:
     assert all(place.endswith("%") for place in places if place != "120")
 
 
+@pytest.mark.covers("UI-31")
 def test_a_chart_says_its_scope_and_its_numbers_and_has_a_legend() -> None:
-    """UI-31."""
     html = stacked(["Execute", "Review"], DAYS, SCOPE)
     words = "Tokens by phase, 4 days to 4 Mar: 4k tokens, most 2.5k on 4 Mar; 1 unknown"
     assert f'role="img" height="120" aria-label="{words}"' in html
@@ -48,6 +48,7 @@ def test_a_chart_says_its_scope_and_its_numbers_and_has_a_legend() -> None:
     assert "Items completed in 1 day: 3 items, most 3 on 1 Mar" in one
 
 
+@pytest.mark.covers("UI-72")
 @pytest.mark.parametrize(
     ("state", "tone", "words"),
     [
@@ -59,7 +60,6 @@ def test_a_chart_says_its_scope_and_its_numbers_and_has_a_legend() -> None:
 def test_a_meter_takes_its_colour_from_the_state_and_not_from_the_figures(
     state: str, tone: str, words: str
 ) -> None:
-    """UI-72."""
     html = budget_meter(window(state=state, share=1.4), "This week")
     assert f'data-kind="{tone}"' in html
     assert words in html

@@ -39,8 +39,9 @@ def workspace_of(route: Route) -> str:
     return "" if first == "home" else first
 
 
+@pytest.mark.covers("UI-2")
 def test_a_row_of_the_sidebar_is_a_plain_address_of_a_page() -> None:
-    """Promises UI-2: a row is a workspace, never a section, a filter or a tab."""
+    """A row is a workspace, never a section, a filter or a tab."""
     found = {route.path for route in pages()}
     for key, row in NAV.items():
         assert re.fullmatch(r"/[a-z]*", row.url), f"{key}: a row is one piece of a path"
@@ -48,8 +49,8 @@ def test_a_row_of_the_sidebar_is_a_plain_address_of_a_page() -> None:
     assert len(workspaces()) == len(NAV), "two rows are one workspace"
 
 
+@pytest.mark.covers("UI-2")
 def test_every_page_lies_in_one_workspace() -> None:
-    """Promises UI-2."""
     lost = {
         route.path
         for route in pages()
@@ -58,8 +59,9 @@ def test_every_page_lies_in_one_workspace() -> None:
     assert not lost, f"no row of the sidebar leads to {sorted(lost)}"
 
 
+@pytest.mark.covers("UI-2")
 def test_an_object_is_one_address_and_its_tabs_are_not_paths() -> None:
-    """Promises UI-2: an object's tab is `?tab=`; only a kept object has sections."""
+    """An object's tab is `?tab=`; only a kept object has sections."""
     routes = pages()
     for route in routes:
         if route.name not in OBJECT_PAGES or route.name in KEPT:
@@ -70,8 +72,8 @@ def test_an_object_is_one_address_and_its_tabs_are_not_paths() -> None:
         assert not below, f"{route.name}: {below} would be tabs of an object; use ?tab="
 
 
+@pytest.mark.covers("UI-2")
 def test_a_page_is_a_workspace_a_section_an_object_or_a_task_and_never_two() -> None:
-    """Promises UI-2."""
     for route in pages():
         is_object = route.name in OBJECT_PAGES
         is_task = route.name in TASKS
@@ -83,8 +85,9 @@ def test_a_page_is_a_workspace_a_section_an_object_or_a_task_and_never_two() -> 
             assert len(route.parts) == 2, f"{route.path}: a section is the second piece of a path"
 
 
+@pytest.mark.covers("UI-2")
 def test_the_sections_of_a_workspace_are_the_tabs_of_its_header(browser: Client) -> None:
-    """Promises UI-2: each section is a tab on every page of its row, and a tab is never a query."""
+    """Each section is a tab on every page of its row, and a tab is never a query."""
     routes = pages()
     for key, row in NAV.items():
         inside = [r for r in routes if workspace_of(r) == row.url.strip("/")]
@@ -99,8 +102,8 @@ def test_the_sections_of_a_workspace_are_the_tabs_of_its_header(browser: Client)
             assert resolve(tab).url_name in {route.name for route in known}, tab
 
 
+@pytest.mark.covers("UI-2")
 def test_the_sections_of_a_kept_object_are_paths_below_it(browser: Client) -> None:
-    """Promises UI-2."""
     below = {"/work/ENG/files"}
     assert below <= set(tabs_of(browser, "/work/ENG"))
     for tab in tabs_of(browser, "/work/ENG"):
@@ -114,10 +117,11 @@ def tabs_of(browser: Client, path: str) -> list[str]:
     return re.findall(r'<a href="([^"]+)"', rest.split("</nav>")[0]) if found else []
 
 
+@pytest.mark.covers("UI-4")
 def test_a_section_of_settings_refuses_before_it_asks_anything(
     draw: Draw, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Promises UI-4: the row stays, with a key; the page is one sentence and a way to sign in."""
+    """The row stays, with a key; the page is one sentence and a way to sign in."""
 
     def never(actor: Actor, query: QueryDict) -> Any:
         raise AssertionError("a section was read by who may not read it")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import pytest
 from django.http import QueryDict
 from django.template.loader import render_to_string
 
@@ -44,15 +45,15 @@ def unbanded() -> list[dict[str, Any]]:
     return [{key: value for key, value in row.items() if key != "band"} for row in ROWS]
 
 
+@pytest.mark.covers("UI-28")
 def test_what_is_absent_is_last_whichever_way_a_list_is_sorted() -> None:
-    """Promises UI-28."""
     assert names(drawn("sort=used", unbanded())) == ["Birch", "ash", "Cedar"]
     assert names(drawn("sort=-used", unbanded())) == ["ash", "Birch", "Cedar"]
     assert names(drawn("sort=name", unbanded())) == ["ash", "Birch", "Cedar"]
 
 
+@pytest.mark.covers("UI-28")
 def test_the_sorted_column_says_so_and_its_next_press_turns_it_round() -> None:
-    """Promises UI-28."""
     html = drawn("sort=used&q=a&cursor=abc")
     assert 'aria-sort="ascending"><a href="?sort=-used&amp;q=a">Used' in html or (
         'aria-sort="ascending"><a href="?q=a&amp;sort=-used">Used' in html
@@ -66,16 +67,16 @@ def test_a_column_that_cannot_be_sorted_by_is_no_order() -> None:
     assert sort_of(QueryDict("sort=-used"), "", COLUMNS, "name") == ("used", True)
 
 
+@pytest.mark.covers("UI-28")
 def test_a_second_grid_of_a_page_keeps_its_order_to_itself() -> None:
-    """Promises UI-28."""
     html = drawn("sort=-name&sort.two=used", unbanded(), name="two")
     assert names(html) == ["Birch", "ash", "Cedar"]
     assert "sort=-name" in html
     assert "sort.two=-used" in html
 
 
+@pytest.mark.covers("UI-28")
 def test_the_chooser_leaves_columns_out_but_never_the_first() -> None:
-    """Promises UI-28."""
     html = drawn("cols=used")
     assert re.findall(r'<th scope="col"[^>]*>(?:<a[^>]*>)?(\w+)', html) == ["Name", "Used"]
     assert 'href="?cols=name,used,note"' in html
@@ -87,8 +88,8 @@ def test_the_chooser_leaves_columns_out_but_never_the_first() -> None:
     assert drawn("cols=nonsense").count("<td") == everything.count("<td")
 
 
+@pytest.mark.covers("UI-28")
 def test_columns_give_way_in_their_declared_order_and_are_named() -> None:
-    """Promises UI-28."""
     html = drawn()
     assert re.findall(r'data-rank="(\d)">([^<]+)<', html) == [
         ("2", "Hidden to fit: Seen"),
@@ -96,15 +97,15 @@ def test_columns_give_way_in_their_declared_order_and_are_named() -> None:
     ]
 
 
+@pytest.mark.covers("UI-28")
 def test_bands_count_their_rows() -> None:
-    """Promises UI-28."""
     html = drawn("sort=name")
     bands = re.findall(r'scope="rowgroup">(\w+) <span class="num">(\d)', html)
     assert bands == [("Here", "2"), ("Away", "1")]
 
 
+@pytest.mark.covers("UI-27")
 def test_a_list_says_that_it_is_all_or_offers_more() -> None:
-    """Promises UI-27."""
     assert "That is all of it, 3" in drawn()
     more = drawn(next_url="?cursor=x", total=90)
     assert "That is all of it" not in more
@@ -113,8 +114,8 @@ def test_a_list_says_that_it_is_all_or_offers_more() -> None:
     assert "That is all of it" not in drawn(complete=False)
 
 
+@pytest.mark.covers("UI-27")
 def test_an_empty_list_says_why_and_what_to_do() -> None:
-    """Promises UI-27."""
     html = drawn(rows=[])
     assert "No tree has this name." in html
     assert ">Clear</a>" in html

@@ -17,10 +17,10 @@ def answer(draw: Draw, query: str) -> str:
     return draw(f"/ui/palette?{query}").content.decode()
 
 
+@pytest.mark.covers("UI-13")
 def test_one_letter_is_too_short_and_asks_nobody(
     draw: Draw, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Promises UI-13."""
 
     def never(actor: Actor, text: str) -> list[PaletteRow]:
         raise AssertionError("a source was asked")
@@ -32,17 +32,17 @@ def test_one_letter_is_too_short_and_asks_nobody(
     assert "at least two letters" in answer(draw, "q=%23e")
 
 
+@pytest.mark.covers("UI-13")
 def test_nothing_found_is_said_apart_from_too_short(draw: Draw) -> None:
-    """Promises UI-13."""
     html = answer(draw, "q=@zzz")
     assert "Nothing matches" in html
     assert "letters" not in html
 
 
+@pytest.mark.covers("UI-13", "UI-59")
 def test_a_source_that_refuses_says_why_and_costs_the_others_nothing(
     draw: Draw, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Promises UI-13 and UI-59."""
 
     def away(actor: Actor, text: str) -> list[PaletteRow]:
         raise Unavailable("The index is being built.")
@@ -59,10 +59,10 @@ def test_a_source_that_refuses_says_why_and_costs_the_others_nothing(
     assert "/agents/seats/edith" in html
 
 
+@pytest.mark.covers("UI-13")
 def test_a_pasted_key_or_reference_leads_to_its_page(
     draw: Draw, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Promises UI-13."""
     kinds: Registry[refs.RefKind] = Registry("kinds of a test")
     kinds.register(
         "item",
@@ -80,10 +80,10 @@ def test_a_pasted_key_or_reference_leads_to_its_page(
         assert "Exactly this" not in answer(draw, f"q={other}"), other
 
 
+@pytest.mark.covers("UI-15")
 def test_actions_have_a_scope_and_an_unavailable_one_is_drawn_with_its_reason(
     draw: Draw, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Promises UI-15."""
 
     def rows(actor: Actor, text: str, ref: str) -> list[PaletteRow]:
         return [

@@ -28,8 +28,8 @@ def lamps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("crewlet.console.peek.PEEKS", peeks)
 
 
+@pytest.mark.covers("UI-8")
 def test_an_address_with_a_peek_draws_the_page_and_the_rail(draw: Draw) -> None:
-    """Promises UI-8."""
     html = draw("/kit?sort=seat&peek=lamp:red/1").content.decode()
     assert "<h1>Kit</h1>" in html
     assert "The red lamp" in html
@@ -43,16 +43,16 @@ def test_without_one_the_rail_is_there_but_hidden(draw: Draw) -> None:
     assert 'id="peek" aria-label="Peek" hidden' in html
 
 
+@pytest.mark.covers("UI-8")
 def test_the_rail_alone_is_what_the_page_draws_in_it(draw: Draw) -> None:
-    """Promises UI-8."""
     part = draw("/ui/peek/lamp/red/1").content.decode().strip()
     assert part.startswith('<div class="peek-in" id="peek-in"')
     assert part in draw("/kit?peek=lamp:red/1").content.decode()
 
 
+@pytest.mark.covers("UI-59")
 @pytest.mark.parametrize("ref", ["lamp:blue", "page:1", "lamp", "lamp:", ":", "<b>:x"])
 def test_what_is_not_there_fails_in_the_rail_and_the_page_stands(draw: Draw, ref: str) -> None:
-    """Promises UI-59."""
     response = draw(f"/kit?peek={ref}")
     html = response.content.decode()
     assert response.status_code == 200

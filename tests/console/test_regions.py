@@ -32,10 +32,11 @@ def broken(*asked: Any) -> Any:
     raise KeyError("a fault of ours")
 
 
+@pytest.mark.covers("UI-59")
 def test_a_sidebar_group_that_fails_says_so_and_the_others_stand(
     draw: Draw, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Promises UI-59: a refusal in its words, a fault of ours in the log and not on screen."""
+    """A refusal in its words, a fault of ours in the log and not on screen."""
     row = {"chip": "ENG", "label": "Engineering", "url": "/work/ENG", "figure": 3, "words": "open"}
     groups: Registry[SidebarGroup] = Registry("groups of a test")
     groups.register("shelf", SidebarGroup("Shelf", 10, refusing))
@@ -72,10 +73,10 @@ def test_a_lost_database_is_not_the_failure_of_one_part(
         draw("/kit")
 
 
+@pytest.mark.covers("UI-59")
 def test_a_palette_source_that_breaks_says_so_and_can_be_asked_again(
     draw: Draw, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Promises UI-59."""
     sources: Registry[PaletteSource] = Registry("sources of a test")
     sources.register("items", PaletteSource("Items", 10, broken, "#"))
     sources.register(
@@ -90,10 +91,11 @@ def test_a_palette_source_that_breaks_says_so_and_can_be_asked_again(
     assert 'data-href="/e"' in html
 
 
+@pytest.mark.covers("UI-59")
 def test_a_panel_of_home_that_fails_leaves_the_others(
     draw: Draw, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Promises UI-59: in its own region, so that trying again reads it alone."""
+    """In its own region, so that trying again reads it alone."""
 
     def fine(actor: Actor, query: QueryDict) -> dict[str, Any]:
         return {"title": "All is well"}
@@ -110,10 +112,10 @@ def test_a_panel_of_home_that_fails_leaves_the_others(
     assert "All is well" in html
 
 
+@pytest.mark.covers("UI-40")
 def test_trouble_of_the_engine_is_the_sentence_of_home_and_the_rest_stands(
     draw: Draw, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Promises UI-40."""
     said = draw("/ui/home/line").content.decode()
     assert "agents are working" in said
     trouble = {
@@ -130,10 +132,11 @@ def test_trouble_of_the_engine_is_the_sentence_of_home_and_the_rest_stands(
     assert '<h2>Working</h2><p class="big num">4' in html
 
 
+@pytest.mark.covers("UI-40")
 def test_the_sentence_and_the_tile_of_home_come_from_one_read(
     draw: Draw, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Promises UI-40: an agent that starts in between cannot make them disagree."""
+    """An agent that starts in between cannot make them disagree."""
     from agents.views import home, panels
     from tests.console import samples
 

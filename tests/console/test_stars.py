@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from django.test import Client
 
 from crewlet.console.registries import OBJECT_PAGES
@@ -15,8 +16,8 @@ from tests.console.routes import pages
 NO_OBJECT = {"settings-section", "me-section", "live-trace"}
 
 
+@pytest.mark.covers("UI-7")
 def test_every_page_of_an_object_says_which_object_it_is() -> None:
-    """Promises UI-7."""
     about = {route.name: route.varies for route in pages() if route.varies}
     assert set(about) - NO_OBJECT == set(OBJECT_PAGES), "register the page in OBJECT_PAGES"
     for name, page in OBJECT_PAGES.items():
@@ -24,8 +25,9 @@ def test_every_page_of_an_object_says_which_object_it_is() -> None:
         assert page.kind in REF_KINDS, f"a {page.kind} cannot be starred: it is no kind of ref"
 
 
+@pytest.mark.covers("UI-7", "UI-1")
 def test_a_seat_is_starred_from_its_page_and_stands_in_the_sidebar(browser: Client) -> None:
-    """Promises UI-7 and UI-1: pressed it says so, and pressed again it is gone."""
+    """Pressed it says so, and pressed again it is gone."""
     page = browser.get("/agents/seats/agent-swe").content.decode()
     assert 'action="/act/star"' in page
     assert 'aria-pressed="false" aria-label="Star this seat"' in page
@@ -49,16 +51,17 @@ def test_a_list_has_no_star_and_what_is_not_there_has_none_either(browser: Clien
     assert browser.get("/ui/star/comet/halley").status_code == 404
 
 
+@pytest.mark.covers("UI-25")
 def test_who_is_no_person_sees_the_star_with_the_reason(draw: Draw) -> None:
-    """Promises UI-25."""
     html = draw("/work/ENG-142").content.decode()
     assert 'aria-disabled="true" aria-label="Star this item"' in html
     assert "Stars are kept for people" in html
     assert 'action="/act/star"' not in html
 
 
+@pytest.mark.covers("UI-1")
 def test_the_sidebar_hears_of_its_readers_stars(browser: Client, ana: Person) -> None:
-    """Promises UI-1: the topic that a star tells is one that the group listens to."""
+    """The topic that a star tells is one that the group listens to."""
     nav = browser.get("/ui/sidebar?path=/").content.decode()
     assert f"inbox:{ana.login}" in nav.split('data-live="')[1].split('"')[0].split()
 

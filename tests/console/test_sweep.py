@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 from uuid import uuid4
 
+import pytest
 from django.urls import resolve
 
 from tests.browser.test_pages import paths
@@ -27,8 +28,9 @@ class Anything:
         return SimpleNamespace(id=uuid4(), key="ENG-1")
 
 
+@pytest.mark.covers("UI-100")
 def test_the_sweep_visits_every_page_of_the_site() -> None:
-    """Promises UI-62: a new page is in the sweep of faults, or its reason to stay out is here."""
+    """A new page is in the sweep of faults, or its reason to stay out is here."""
     site: Any = SimpleNamespace(stage=Anything())
     visited = {resolve(path.partition("?")[0]).url_name for path in paths(site)}
     known = {route.name for route in pages() if route.name}

@@ -114,11 +114,11 @@ def test_every_action_says_what_it_does_and_names_its_arguments() -> None:
 # -- a good call -----------------------------------------------------------------------------------
 
 
+@pytest.mark.covers("TRK-52")
 @pytest.mark.parametrize("name", NAMES)
 def test_a_good_call_answers_the_same_at_every_door_and_is_audited_once(
     world: World, name: str
 ) -> None:
-    """TRK-52."""
     entry, example = ACTIONS[name], EXAMPLES[name]
     answers: dict[Door, Said] = {}
     for door in doors_of(entry):
@@ -174,9 +174,9 @@ def test_an_unknown_field_is_refused_by_name(world: World, name: str) -> None:
 # -- authority -------------------------------------------------------------------------------------
 
 
+@pytest.mark.covers("ORG-121")
 @pytest.mark.parametrize("name", NAMES)
 def test_who_may_not_is_refused_and_told_which_grant(world: World, name: str) -> None:
-    """ORG-121."""
     entry, example = ACTIONS[name], EXAMPLES[name]
     refusals: dict[Door, Said] = {}
     for door in doors_of(entry):
@@ -231,11 +231,11 @@ def test_what_is_not_there_is_said_the_same_at_every_door(world: World, name: st
 # -- once ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.covers("TURN-11")
 @pytest.mark.parametrize("name", [name for name in NAMES if not ACTIONS[name].reads])
 def test_a_repeated_operation_id_lands_once_and_never_means_another_call(
     world: World, name: str
 ) -> None:
-    """TURN-11."""
     entry, example = ACTIONS[name], EXAMPLES[name]
     for door in doors_of(entry):
         with taken_back():

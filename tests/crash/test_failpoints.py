@@ -87,11 +87,11 @@ def finished() -> bool:
     return Completion.objects.exists()
 
 
+@pytest.mark.covers("RUN-11", "RUN-52", "TURN-12")
 @pytest.mark.parametrize("name", ON_THE_WAY)
 def test_a_worker_killed_here_loses_nothing_and_repeats_nothing(
     processes: Processes, kofi: UUID, server: ModelServer, play: Play, name: str
 ) -> None:
-    """RUN-11, RUN-52, TURN-12."""
     # A pass is only recorded on its own when the reviewer sends it back.
     play.sent_back = 1 if name == "iteration.recorded" else 0
     post_now(kofi, a_letter("The mill closes early"))
@@ -109,10 +109,10 @@ def test_a_worker_killed_here_loses_nothing_and_repeats_nothing(
     assert asked == stored + (1 if name in ANSWER_IN_HAND else 0)
 
 
+@pytest.mark.covers("RUN-1")
 def test_a_poster_killed_between_its_commit_and_the_ring_loses_no_mail(
     processes: Processes, kofi: UUID
 ) -> None:
-    """RUN-1."""
     code = (
         "import django; django.setup()\n"
         "from tests.agents.play import a_letter, post_now\n"
@@ -130,10 +130,10 @@ def test_a_poster_killed_between_its_commit_and_the_ring_loses_no_mail(
     assert_worked_once()
 
 
+@pytest.mark.covers("TURN-83")
 def test_a_worker_killed_as_it_parks_and_as_it_resumes_goes_on_with_the_same_turn(
     processes: Processes, server: ModelServer
 ) -> None:
-    """TURN-83."""
     kofi = company(server, token_budget={"day": 1})
     letter = a_letter("The mill closes early")
     post_now(kofi, letter)
@@ -150,10 +150,10 @@ def test_a_worker_killed_as_it_parks_and_as_it_resumes_goes_on_with_the_same_tur
     assert server.stats.report()["calls"] == Round.objects.filter(phase__turn=turn).count()
 
 
+@pytest.mark.covers("TURN-83")
 def test_a_parked_turn_waits_on_the_survivor_until_there_is_room(
     processes: Processes, server: ModelServer
 ) -> None:
-    """TURN-83."""
     kofi = company(server, token_budget={"day": 1})
     post_now(kofi, a_letter())
     processes.start_worker("one", ready=lambda: True)

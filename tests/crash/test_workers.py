@@ -83,10 +83,10 @@ def test_a_wake_reaches_the_holder_well_before_the_sweep(processes: Processes) -
     until(lambda: Completion.objects.count() == 1, 5, what="the wake alone brought the turn")
 
 
+@pytest.mark.covers("RUN-1")
 def test_mail_whose_wake_was_lost_is_found_by_the_sweep(
     processes: Processes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """RUN-1."""
     from agents import wake
 
     kofi = a_company("kofi")["kofi"]
@@ -97,11 +97,11 @@ def test_mail_whose_wake_was_lost_is_found_by_the_sweep(
     until(lambda: Completion.objects.count() == 1, 10, what="the sweep found it")
 
 
+@pytest.mark.covers("RUN-11", "PEER-15")
 @pytest.mark.parametrize("supervised", [True, False])
 def test_a_killed_workers_turn_is_taken_up_by_another(
     processes: Processes, *, supervised: bool
 ) -> None:
-    """RUN-11, PEER-15."""
     kofi = a_company("kofi")["kofi"]
     letter = a_letter()
     post_now(kofi, letter)
@@ -120,10 +120,10 @@ def test_a_killed_workers_turn_is_taken_up_by_another(
     assert not Delivery.objects.exists()
 
 
+@pytest.mark.covers("RUN-20", "RUN-22")
 def test_a_worker_that_froze_past_its_lease_writes_nothing_when_it_wakes(
     processes: Processes,
 ) -> None:
-    """RUN-20, RUN-22."""
     kofi = a_company("kofi")["kofi"]
     post_now(kofi, a_letter())
     one = start(processes, "one", "waits")
@@ -142,8 +142,8 @@ def test_a_worker_that_froze_past_its_lease_writes_nothing_when_it_wakes(
     assert done.lease_epoch == 2
 
 
+@pytest.mark.covers("RUN-50")
 def test_sigterm_lets_the_running_turn_finish_and_starts_no_other(processes: Processes) -> None:
-    """RUN-50."""
     kofi = a_company("kofi")["kofi"]
     post_now(kofi, a_letter("first", n=1))
     one = start(processes, "one", "waits")
@@ -162,10 +162,10 @@ def test_sigterm_lets_the_running_turn_finish_and_starts_no_other(processes: Pro
     assert Node.objects.get().ended_at is not None
 
 
+@pytest.mark.covers("RUN-52")
 def test_a_second_signal_kills_at_once_and_the_turn_goes_on_elsewhere(
     processes: Processes,
 ) -> None:
-    """RUN-52."""
     kofi = a_company("kofi")["kofi"]
     post_now(kofi, a_letter())
     one = start(processes, "one", "waits")
@@ -181,8 +181,8 @@ def test_a_second_signal_kills_at_once_and_the_turn_goes_on_elsewhere(
     assert Turn.objects.get().node_lost == 1
 
 
+@pytest.mark.covers("TURN-77", "TURN-79")
 def test_pause_with_stop_ends_the_turn_wherever_it_runs(processes: Processes) -> None:
-    """TURN-77, TURN-79."""
     kofi = a_company("kofi")["kofi"]
     post_now(kofi, a_letter())
     start(processes, "one", "waits")

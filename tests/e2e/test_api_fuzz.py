@@ -22,8 +22,9 @@ CHECKS = (
 )
 
 
+@pytest.mark.covers("UI-90", "UI-92")
 def test_no_request_that_the_schema_allows_breaks_an_address(web: Process, tmp_path: Path) -> None:
-    """UI-90, UI-92: an error is one of ours, never a fault of the server."""
+    """An error is one of ours, never a fault of the server."""
     value = token_of(found(Nobody()), *ALL_GRANTS, label="fuzz")
     ran = subprocess.run(
         [

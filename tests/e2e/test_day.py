@@ -68,6 +68,7 @@ def without_a_stream(seen: SeenRequest) -> Step:
     return replace(careful_baker(seen), ignore_stream=True)
 
 
+@pytest.mark.covers("TRK-35", "TURN-55")
 @pytest.mark.parametrize(
     "play", [careful_baker, without_a_stream], ids=["streamed", "in one piece"]
 )
@@ -81,7 +82,7 @@ def test_a_goal_is_asked_about_answered_done_and_seen_by_rest(
     wire: str,
     play: Callable[[SeenRequest], Step],
 ) -> None:
-    """TRK-35, TURN-55: an answered ask wakes its asker; streamed or not, the work is the same."""
+    """An answered ask wakes its asker; streamed or not, the work is the same."""
     heard = Heard()
     with ModelServer(play=heard.listen(play)) as server:
         rita = found(server, provider)

@@ -46,10 +46,11 @@ def generate(web: Process, token: str, folder: Path) -> str:
     return ran.stdout + ran.stderr
 
 
+@pytest.mark.covers("UI-90")
 def test_a_client_generated_from_the_schema_works(
     web: Process, token: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """UI-90: every address is in it, and a program that knows nothing else files an item once."""
+    """Every address is in it, and a program that knows nothing else files an item once."""
     said = generate(web, token, tmp_path)
     complaints = [line for line in said.splitlines() if "Unable to" in line or "Could not" in line]
     assert not complaints, said

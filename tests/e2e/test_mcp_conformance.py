@@ -64,10 +64,11 @@ def relay(web: Process, token: str) -> Iterator[str]:
     thread.join()
 
 
+@pytest.mark.covers("INT-85")
 @pytest.mark.skipif(not KIT.exists(), reason="the conformance kit comes with `make test`")
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_the_operator_mcp_conforms(relay: str, scenario: str) -> None:
-    """INT-85, by the protocol's own measure."""
+    """The protocol's own measure."""
     ran = subprocess.run(
         [str(NODE), str(KIT), "server", "--url", relay, "--scenario", scenario],
         capture_output=True, text=True, timeout=50, check=False,

@@ -1,11 +1,12 @@
 """A model that is down, talks nonsense, refuses or breaks off: the seat says why, and whoever
-asked hears of it (TURN-47 to TURN-51)."""
+asked hears of it."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import httpx
+import pytest
 
 from agents.models.turns import Turn
 from tests.e2e.company import (
@@ -24,6 +25,8 @@ from tests.support.model_server import ModelServer
 from tests.support.processes import Process, Processes, free_port
 from tests.support.script import SeenRequest, Step
 from tests.support.until import until
+
+pytestmark = pytest.mark.covers("TURN-47", "TURN-48", "TURN-49", "TURN-50", "TURN-51")
 
 TROUBLES = {"baker": "refuses", "miller": "cut off", "carter": "garbage"}
 
@@ -46,10 +49,10 @@ def stopped(rest: httpx.Client, handle: str) -> dict[str, Any] | None:
     return row if (row["activity"], row["stopped_reason"]) == ("stopped", "provider") else None
 
 
+@pytest.mark.covers("TURN-48", "TURN-49")
 def test_every_trouble_of_a_model_is_named_on_the_turn_and_on_the_seat(
     web: Process, processes: Processes
 ) -> None:
-    """TURN-48, TURN-49."""
     with ModelServer(play=troubled) as server:
         rita = found(server)
         worker = processes.start_worker("one")
@@ -90,10 +93,10 @@ def test_every_trouble_of_a_model_is_named_on_the_turn_and_on_the_seat(
         ), f"Rita is not told on the item: {talk[handle]}"  # fmt: skip
 
 
+@pytest.mark.covers("TURN-12")
 def test_a_model_that_is_down_parks_the_turn_and_it_goes_on_when_the_model_is_back(
     web: Process, processes: Processes
 ) -> None:
-    """TURN-12."""
     port = free_port()
     nobody = type("Nobody", (), {"openai_url": f"http://127.0.0.1:{port}/v1"})()
     rita = found(nobody, OPENAI)

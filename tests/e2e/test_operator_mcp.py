@@ -72,11 +72,12 @@ def _text(read: ReadResourceResult) -> str:
     return content.text
 
 
+@pytest.mark.covers("INT-85")
 @pytest.mark.parametrize("mode", [OLD_HANDSHAKE, NEW_EXCHANGE])
 def test_an_assistant_files_an_item_once_as_its_person(
     web: Process, rita: Person, token: str, mode: str
 ) -> None:
-    """INT-85: by the old handshake and by the new single exchange alike."""
+    """By the old handshake and by the new single exchange alike."""
     args = {"title": "Order rye", "project": "BAKE", "op_id": "from-the-assistant"}
 
     async def talk(client: Client) -> list[CallToolResult]:
@@ -97,10 +98,11 @@ def test_an_assistant_files_an_item_once_as_its_person(
     assert "assistant" in entry.credential
 
 
+@pytest.mark.covers("INT-85")
 def test_an_assistant_sees_the_tools_its_person_may_use_and_what_they_do(
     web: Process, token: str
 ) -> None:
-    """INT-85: a tool beyond the token's grants is not offered and refused by name."""
+    """A tool beyond the token's grants is not offered and refused by name."""
 
     async def talk(client: Client) -> tuple[dict[str, Any], CallToolResult]:
         listed = await client.list_tools()
@@ -167,8 +169,9 @@ def test_an_assistant_reads_the_chart_and_an_item(web: Process, token: str) -> N
     assert "BAKE-999" in missing
 
 
+@pytest.mark.covers("INT-85")
 def test_each_request_is_decided_by_its_own_credential(web: Process, token: str) -> None:
-    """INT-85: nothing of an earlier request opens the door for a later one."""
+    """Nothing of an earlier request opens the door for a later one."""
     assert rpc(web, token, "ping").json()["result"] == {}
     Credential.objects.filter(digest=digest_of(token)).update(revoked_at=clock.now())
     refused = rpc(web, token, "ping")
@@ -178,8 +181,9 @@ def test_each_request_is_decided_by_its_own_credential(web: Process, token: str)
     assert stranger.status_code == 401
 
 
+@pytest.mark.covers("INT-85")
 def test_the_address_takes_posts_only_and_says_so(web: Process, token: str) -> None:
-    """INT-85: no stream is kept open, and a body that is no message is named as such."""
+    """No stream is kept open, and a body that is no message is named as such."""
     headers = {"authorization": f"Bearer {token}"}
     for method in ("GET", "DELETE", "PUT"):
         answer = httpx.request(method, f"{web.url}/operator/mcp", headers=headers, timeout=20)

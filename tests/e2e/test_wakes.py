@@ -67,8 +67,8 @@ def holders() -> dict[str, int]:
     return found
 
 
+@pytest.mark.covers("RUN-1")
 def test_an_emptied_redis_in_the_middle_of_a_burst_loses_no_wake(processes: Processes) -> None:
-    """RUN-1."""
     with ModelServer(play=reviewed_turn()) as server:
         rita = found(server)
         worker = processes.start_worker("one")
@@ -87,8 +87,8 @@ def test_an_emptied_redis_in_the_middle_of_a_burst_loses_no_wake(processes: Proc
     assert not worker.ended
 
 
+@pytest.mark.covers("RUN-5")
 def test_ten_comments_in_a_row_are_at_most_two_turns(processes: Processes) -> None:
-    """RUN-5."""
     gate = Gate()
     with ModelServer(play=gate.play) as server:
         rita = found(server)
@@ -106,10 +106,10 @@ def test_ten_comments_in_a_row_are_at_most_two_turns(processes: Processes) -> No
     assert Completion.objects.filter(seat__handle="baker").count() == 10
 
 
+@pytest.mark.covers("RUN-50")
 def test_two_workers_share_the_seats_and_one_that_is_told_to_go_finishes_its_turn(
     processes: Processes,
 ) -> None:
-    """RUN-50."""
     gate = Gate()
     with ModelServer(play=gate.play) as server:
         rita = found(server)

@@ -53,8 +53,8 @@ def aged(stored: Stored, hours: int) -> Stored:
     return Stored(stored.sha256, stored.size, key)
 
 
+@pytest.mark.covers("KNOW-72")
 def test_bytes_come_back_as_stored_under_a_key_of_their_own() -> None:
-    """KNOW-72"""
     first, second = put(b"lamp"), put(b"lamp")
     assert first.sha256 == hashlib.sha256(b"lamp").hexdigest()
     assert first.size == 4
@@ -64,9 +64,9 @@ def test_bytes_come_back_as_stored_under_a_key_of_their_own() -> None:
     assert not list(store.folder().glob("*/*.part"))
 
 
+@pytest.mark.covers("KNOW-72")
 @pytest.mark.parametrize("damage", [b"lamb", b"lam", b"lamps"])
 def test_other_bytes_are_an_error_and_never_shown(damage: bytes) -> None:
-    """KNOW-72"""
     stored = put(b"lamp")
     store.path_of(stored.key).write_bytes(damage)
     with pytest.raises(store.DamagedFile, match="not those that were stored"):
@@ -92,8 +92,8 @@ def test_a_ticket_names_its_upload_and_nobody_can_forge_one() -> None:
         store.redeem(paper.replace(paper[3], "A" if paper[3] != "A" else "B", 1))
 
 
+@pytest.mark.covers("KNOW-74")
 def test_the_collector_deletes_what_nobody_has_named_for_a_day(named: list[Reference]) -> None:
-    """KNOW-74"""
     kept, left, young = aged(put(b"kept"), 30), aged(put(b"left"), 30), put(b"young")
     foreign = store.folder() / "aa" / "notes.txt"
     foreign.parent.mkdir(parents=True, exist_ok=True)
@@ -106,8 +106,8 @@ def test_the_collector_deletes_what_nobody_has_named_for_a_day(named: list[Refer
     assert not store.path_of(left.key).exists()
 
 
+@pytest.mark.covers("KNOW-74")
 def test_an_unread_list_of_claims_deletes_nothing() -> None:
-    """KNOW-74"""
     left = aged(put(b"left"), 30)
 
     def breaks() -> Iterator[Reference]:

@@ -51,8 +51,8 @@ def test_a_write_leaves_its_effect_one_audit_row_and_one_operation(probe: Probe)
     assert probe.committed == ["one"]
 
 
+@pytest.mark.covers("TURN-11")
 def test_the_same_operation_id_answers_again_without_a_second_effect(probe: Probe) -> None:
-    """TURN-11."""
     first, second = call(op="k1"), call(op="k1")
 
     assert (first.replayed, second.replayed) == (False, True)
@@ -137,16 +137,16 @@ def test_a_missing_grant_is_refused_by_name_and_touches_nothing(probe: Probe) ->
     assert probe.ran == []
 
 
+@pytest.mark.covers("ORG-121")
 def test_a_rule_refuses_everybody_whom_it_does_not_fit(probe: Probe) -> None:
-    """ORG-121."""
     for actor in (ANA, seat()):
         outcome = call("forbidden", actor=actor)
         with pytest.raises(Forbidden, match="not for you"):
             outcome.unwrap()
 
 
+@pytest.mark.covers("ORG-121")
 def test_an_agent_seat_may_use_what_lists_the_tool_door_and_nothing_else(probe: Probe) -> None:
-    """ORG-121."""
 
     class PeopleArgs(Args):
         """Arguments of a verb for people."""
@@ -176,8 +176,8 @@ def test_bad_arguments_are_refused_by_field_and_claim_no_operation(probe: Probe)
     assert Operation.objects.count() == 0
 
 
+@pytest.mark.covers("ORG-121")
 def test_an_unknown_action_answers_the_nearest_ones(probe: Probe) -> None:
-    """ORG-121."""
     with pytest.raises(NotFound, match=r"Did you mean .*probe"):
         perform(ANA, "prob", {}, op_id=None, door=Door.REST)
 
@@ -218,8 +218,8 @@ def test_a_fence_that_does_not_hold_leaves_nothing(probe: Probe) -> None:
     assert (probe.ran, Operation.objects.count()) == ([], 0)
 
 
+@pytest.mark.covers("RUN-51")
 def test_while_draining_people_wait_and_a_running_turn_goes_on(probe: Probe) -> None:
-    """RUN-51."""
     drain.raise_mark("test")
     with pytest.raises(Draining) as refused:
         call()

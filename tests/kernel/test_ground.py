@@ -62,6 +62,7 @@ def test_a_registry_refuses_a_double_name_and_a_late_one() -> None:
     assert (registry["one"], registry.get("two")) == (1, None)
 
 
+@pytest.mark.covers("TURN-36")
 @pytest.mark.parametrize(
     "secret",
     [
@@ -73,15 +74,14 @@ def test_a_registry_refuses_a_double_name_and_a_late_one() -> None:
     ],
 )
 def test_credentials_of_known_shapes_are_taken_out(secret: str) -> None:
-    """TURN-36."""
     shown = redact(f"before {secret} after")
     assert shown.startswith("before ") and shown.endswith(" after")
     assert secret not in shown
     assert "hunter2" not in shown
 
 
+@pytest.mark.covers("TURN-36")
 def test_control_characters_go_and_newlines_stay() -> None:
-    """TURN-36."""
     assert clean("a\x00b\x1b[0m\tc\n") == "ab[0m\tc\n"
 
 
@@ -127,9 +127,9 @@ def test_a_connection_is_released_outside_a_transaction_only() -> None:
         db.release()
 
 
+@pytest.mark.covers("RUN-12")
 @pytest.mark.django_db
 def test_a_published_event_is_a_row_with_its_transaction() -> None:
-    """RUN-12."""
     seat = UUID(int=3)
     publish(EventType.SEAT_PAUSED, summary="Ana paused Kofi", actor="ana", seat_id=seat)
     row = EngineEvent.objects.get()
@@ -174,8 +174,8 @@ def test_the_clock_is_aware_and_in_utc() -> None:
     assert clock.monotonic() <= clock.monotonic()
 
 
+@pytest.mark.covers("ORG-111")
 def test_the_grants_are_eleven_and_each_guards_one_kind_of_thing() -> None:
-    """ORG-111."""
     assert {grant.value for grant in Grant} == {
         "state:read", "audit:read", "config:read", "secrets:read", "work:write",
         "knowledge:write", "config:write", "secrets:write", "fleet:operate", "people:manage",

@@ -45,11 +45,11 @@ def one_ceiling(stage: Stage, where: str, field: str, tokens: int) -> None:
         stage.company(seat_budget=f"    {line}")
 
 
+@pytest.mark.covers("PEER-7")
 @pytest.mark.parametrize(("where", "field"), BUDGETS)
 def test_every_ceiling_of_the_document_stops_a_turn(
     bare_stage: Stage, where: str, field: str
 ) -> None:
-    """PEER-7."""
     one_ceiling(bare_stage, where, field, 1000)
     bare_stage.executes(Step(calls=NOTE.calls, usage=(1001, 0)))
     end, turn = bare_stage.work()
@@ -65,8 +65,9 @@ def test_every_ceiling_of_the_document_stops_a_turn(
     assert (others is not None) is (where == "company")
 
 
+@pytest.mark.covers("PEER-7")
 def test_a_budget_of_the_document_is_enforced_or_said_to_be_of_no_effect_yet() -> None:
-    """PEER-7: a new field named budget makes this fail until it is one or the other."""
+    """A new field named budget makes this fail until it is one or the other."""
     enforced = {"token_budget"}
     asked_of_the_vendor = {"reasoning_budget_tokens"}
     silent = {
@@ -104,9 +105,9 @@ def spends_for_ever(seen: SeenRequest) -> Step:
     return Step(calls=[call("note_on", item="ENG-1", text=text)], usage=(CALL_TOKENS, 0))
 
 
+@pytest.mark.covers("PEER-6")
 @committed
 def test_two_running_turns_pass_a_ceiling_by_one_call_each_at_most(db: None) -> None:
-    """PEER-6."""
     with ModelServer(play=spends_for_ever) as server, tools():
         stage = Stage(server)
         stage.company(budget=f"token_budget: {{day: {CEILING}}}")
@@ -135,9 +136,9 @@ def test_two_running_turns_pass_a_ceiling_by_one_call_each_at_most(db: None) -> 
     assert used == CALL_TOKENS * server.stats.report()["calls"]
 
 
+@pytest.mark.covers("PEER-6")
 @committed
 def test_a_warning_is_told_while_the_turn_that_spends_still_runs(bare_stage: Stage) -> None:
-    """PEER-6."""
     told: list[list[dict[str, Any]]] = []
 
     def look(_: SeenRequest) -> None:
@@ -164,8 +165,8 @@ def test_a_warning_is_told_while_the_turn_that_spends_still_runs(bare_stage: Sta
     assert (warning["period"], warning["used"], warning["limit"]) == ("day", 850, 1000)
 
 
+@pytest.mark.covers("PEER-8")
 def test_a_call_without_usage_is_estimated_and_alarmed_and_never_nought(stage: Stage) -> None:
-    """PEER-8."""
     assert ALARMS.get("usage_unknown") is checks.usage_unknown
     stage.executes(NOTE, SUBMIT)
     stage.reviews(DONE)
@@ -185,11 +186,11 @@ def test_a_call_without_usage_is_estimated_and_alarmed_and_never_nought(stage: S
     assert checks.usage_unknown() is None, "an old one has been told long enough"
 
 
+@pytest.mark.covers("PEER-8")
 @committed
 def test_a_call_that_was_lost_with_its_worker_is_unknown_and_alarmed(
     stage: Stage, kill_at: Any
 ) -> None:
-    """PEER-8."""
     stage.executes(NOTE, NOTE, SUBMIT)
     stage.reviews(DONE)
     stage.mail()
@@ -204,8 +205,9 @@ def test_a_call_that_was_lost_with_its_worker_is_unknown_and_alarmed(
     assert told["total"]["unknown_calls"] == 1
 
 
+@pytest.mark.covers("PEER-8")
 def test_what_a_rehearsal_counts_by_length_alarms_nobody(bare_stage: Stage) -> None:
-    """PEER-8: nobody bills it."""
+    """Nobody bills it."""
     stage = bare_stage
     stage.company(providers="    play: {{type: rehearsal}}")
     seat, now = stage.seat(), clock.now()

@@ -99,10 +99,11 @@ def lists(data: Any, place: str) -> Iterator[tuple[str, int]]:
             yield from lists(value, f"{place}[]")
 
 
+@pytest.mark.covers("PEER-50")
 def test_no_list_of_the_api_gives_more_than_two_hundred_rows_unasked(
     ana: Program, crowded: dict[str, list[str]]
 ) -> None:
-    """PEER-50: every route that can be read, with more of everything than a page may hold."""
+    """Every route that can be read, with more of everything than a page may hold."""
     assert Turn.objects.filter(started_at__gt=clock.now() - timedelta(days=1)).count() > ROWS
     found: dict[str, int] = {}
     for route in patterns():

@@ -16,8 +16,9 @@ IDLE = Step(calls=[call("submit_work", outcome="no_action", summary="Nothing to 
 TURNS = 100
 
 
+@pytest.mark.covers("PEER-5")
 def test_a_hundred_idle_turns_leave_the_prompt_as_it_was(stage: Stage) -> None:
-    """PEER-5: flat within five per cent, the system part to the byte."""
+    """Flat within five per cent, the system part to the byte."""
     stage.executes(*[IDLE] * (TURNS + 1))
     for n in range(TURNS + 1):
         end, _ = stage.work(
@@ -37,9 +38,10 @@ FORGED = (
 _OPENS, _CLOSES = (re.compile(rf"<\s*{mark}\s*message\b", re.IGNORECASE) for mark in ("", "/"))
 
 
+@pytest.mark.covers("PEER-48")
 @pytest.mark.parametrize("kind", ["human", "agent", "external"])
 def test_others_words_reach_every_model_fenced_with_their_origin(stage: Stage, kind: str) -> None:
-    """PEER-48: a person's, a colleague's and a stranger's alike, in work and in review."""
+    """A person's, a colleague's and a stranger's alike, in work and in review."""
     shown: list[SeenRequest] = []
     stage.executes(Step(expect=shown.append, calls=NOTE.calls), SUBMIT)
     stage.reviews(Step(expect=shown.append, calls=DONE.calls))

@@ -47,9 +47,10 @@ def run_all(stage: Stage, turns: dict[str, UUID]) -> dict[str, str]:
     return ends
 
 
+@pytest.mark.covers("PEER-10")
 @pytest.mark.django_db(transaction=True)
 def test_a_spent_quota_is_asked_once_and_every_start_waits_for_its_reset(stage: Stage) -> None:
-    """PEER-10: one node finds out, two more connections and another process ask nothing."""
+    """One node finds out, two more connections and another process ask nothing."""
     stage.server.says(SPENT)
     stage.mail("chief")
     assert stage.run(stage.claim("chief"), handle="chief").kind == "parked"

@@ -178,8 +178,9 @@ def _leaks(told: dict[str, str]) -> set[str]:
     return {place for place, text in told.items() if any(form in text for form in forms)}
 
 
+@pytest.mark.covers("PEER-46")
 def test_no_address_ever_shows_a_secret_to_the_owner(shop: Shop) -> None:
-    """PEER-46: every route of the site and of the API, by browser and by token."""
+    """Every route of the site and of the API, by browser and by token."""
     assert SHAPELESS in str(list(ConfigRevision.objects.values())), "it is stored"
     told: dict[str, str] = {}
     codes: Counter[int] = Counter()
@@ -199,8 +200,8 @@ def test_no_address_ever_shows_a_secret_to_the_owner(shop: Shop) -> None:
     assert not [code for code in codes if code >= 500], codes
 
 
+@pytest.mark.covers("PEER-46")
 def test_no_page_of_the_admin_shows_a_secret(shop: Shop) -> None:
-    """PEER-46."""
     told: dict[str, str] = {}
     for model in admin.site._registry:
         name = f"admin:{model._meta.app_label}_{model._meta.model_name}"
@@ -211,10 +212,11 @@ def test_no_page_of_the_admin_shows_a_secret(shop: Shop) -> None:
     assert len(told) > 8
 
 
+@pytest.mark.covers("PEER-46")
 def test_nothing_beside_the_document_keeps_a_secret(
     shop: Shop, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """PEER-46: rows of turns, events, audit; the live ring; the log; a redacted export."""
+    """Rows of turns, events, audit; the live ring; the log; a redacted export."""
     told: dict[str, str] = {"log": caplog.text, "export": _said("company", "export", "--redact")}
     told["stderr"] = capfd.readouterr().err
     told |= {str(key): _value(key) for key in redis_client().keys("*")}

@@ -56,11 +56,11 @@ def refusals(reason: str) -> float:
     return float(REFUSALS.labels(reason)._value.get())
 
 
+@pytest.mark.covers("PEER-1")
 @committed
 def test_a_wake_without_work_asks_no_model_and_its_skip_is_on_record(
     stage: Stage, make_host: MakeHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """PEER-1."""
     quiet = TriggerKind("fyi", "For your information", lambda _: ("none", ""), str, wakes=False)
     monkeypatch.setitem(triggers.TRIGGERS._entries, "fyi", quiet)
     worked, told = stage.mail(), stage.mail(kind="fyi")
@@ -84,9 +84,10 @@ def test_a_wake_without_work_asks_no_model_and_its_skip_is_on_record(
     assert not Turn.objects.exists()
 
 
+@pytest.mark.covers("PEER-2")
 @pytest.mark.django_db
 def test_a_hundred_comments_of_ones_own_wake_nobody_and_keep_their_author(cast: Cast) -> None:
-    """PEER-2: the credential is shared, the author is not."""
+    """The credential is shared, the author is not."""
     item = create(cast.swe, project="ENG", assignee="agent-swe")
     assert cast.swe.credential == cast.qa.credential
     comment(cast.swe, item, "Mine, for @agent-swe")
@@ -104,9 +105,10 @@ def test_a_hundred_comments_of_ones_own_wake_nobody_and_keep_their_author(cast: 
     assert authors == {cast.swe.seat_id: 100, cast.qa.seat_id: 1}
 
 
+@pytest.mark.covers("PEER-3")
 @committed
 def test_no_way_of_waking_starts_a_paused_seat(make_host: MakeHost) -> None:
-    """PEER-3: mail, ring, sweep, a parked turn that is due, a new revision."""
+    """Mail, ring, sweep, a parked turn that is due, a new revision."""
     kofi = a_company("kofi")["kofi"]
     with transaction.atomic():
         holds.put(kofi, HoldReason.SEAT_PAUSED, by="ana", now=clock.now())
@@ -135,9 +137,9 @@ def test_no_way_of_waking_starts_a_paused_seat(make_host: MakeHost) -> None:
     until(lambda: Completion.objects.count() == 2, 10, what="it works once it may")
 
 
+@pytest.mark.covers("PEER-4")
 @committed
 def test_ticks_during_a_long_turn_leave_one_wake_and_one_turn(make_host: MakeHost) -> None:
-    """PEER-4."""
     kofi = a_company("kofi", notification_coalesce_max_batch=100)["kofi"]
     here, go = threading.Event(), threading.Event()
 

@@ -68,11 +68,12 @@ def claims(stage: Stage) -> int:
     return Delivery.objects.filter(seat_id=stage.seat()).exclude(turn=None).count()
 
 
+@pytest.mark.covers("PEER-13")
 @pytest.mark.parametrize("name", ENDINGS)
 def test_every_end_of_a_turn_frees_all_it_had_claimed(
     stage: Stage, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    """PEER-13: the seat takes its next message without anybody's help."""
+    """The seat takes its next message without anybody's help."""
     ending = ENDINGS[name]
     stage.executes(*ending.executes)
     if ending.reviews:
@@ -94,15 +95,16 @@ def test_every_end_of_a_turn_frees_all_it_had_claimed(
     assert stage.claim() != turn_id
 
 
+@pytest.mark.covers("PEER-13")
 def test_the_ends_that_were_walked_are_all_there_are() -> None:
-    """PEER-13: a new way to end makes this fail until its claims are looked at above."""
+    """A new way to end makes this fail until its claims are looked at above."""
     assert {ending.kind for ending in ENDINGS.values()} == {
         *(outcome.value for outcome in Outcome), "released",
     }  # fmt: skip
 
 
+@pytest.mark.covers("PEER-13")
 def test_a_turn_that_is_given_up_as_poison_frees_its_claims_too() -> None:
-    """PEER-13."""
     kofi = a_company("kofi")["kofi"]
     letter = a_letter()
     post_now(kofi, letter)
@@ -117,8 +119,9 @@ def test_a_turn_that_is_given_up_as_poison_frees_its_claims_too() -> None:
     assert Turn.objects.get().stage == "done"
 
 
+@pytest.mark.covers("PEER-22")
 def test_done_that_reached_nobody_cannot_end_green(stage: Stage) -> None:
-    """PEER-22: the model's word counts only where the record of its calls bears it out."""
+    """The model's word counts only where the record of its calls bears it out."""
     lie = Step(calls=[call("submit_work", summary="Baked.", deliveries=["item:ENG-1"])])
     talk = Step(say="I am done.")
     stage.executes(lie, *[talk] * 12)
@@ -131,8 +134,8 @@ def test_done_that_reached_nobody_cannot_end_green(stage: Stage) -> None:
     assert EngineEvent.objects.filter(type="agent_turn_completed", failed=True).count() == 1
 
 
+@pytest.mark.covers("PEER-22")
 def test_work_that_cannot_be_done_is_told_as_blocked_and_never_as_delivered(stage: Stage) -> None:
-    """PEER-22."""
     said = call("note_on", item="ENG-1", text="The mill is closed; who can open it?")
     blocked = call(
         "submit_work", outcome="blocked", summary="The mill is closed.",

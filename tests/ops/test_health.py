@@ -1,4 +1,4 @@
-"""`/health`, `/ready` and `/metrics` (RUN-53, UI-96)."""
+"""`/health`, `/ready` and `/metrics`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from crewlet.ops.alarms import AlarmBook
 from crewlet.ops.checks import Finding, Reason, Severity, register_obstacle
 from crewlet.ops.metrics import SERIES, Series
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.covers("RUN-53", "UI-96")]
 
 
 @pytest.fixture(autouse=True)

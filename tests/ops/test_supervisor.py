@@ -94,8 +94,8 @@ def stage(tmp_path: Path) -> Iterator[Stage]:
     made.close()
 
 
+@pytest.mark.covers("RUN-50")
 def test_the_mark_goes_up_then_workers_end_then_web_then_servers(stage: Stage) -> None:
-    """RUN-50."""
     for name in ("postgres", "valkey"):
         stage.supervisor.start_server(stage.child(name, NOTES_ITS_END))
     for name in ("web", "worker", "duty", "beat"):
@@ -172,8 +172,8 @@ def test_a_hook_that_fails_is_told_and_stops_nothing(stage: Stage) -> None:
     assert len(stage.started) == 2
 
 
+@pytest.mark.covers("RUN-52")
 def test_the_second_signal_kills_what_will_not_drain(stage: Stage) -> None:
-    """RUN-52."""
     before = {how: signal.getsignal(how) for how in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     try:
         stage.supervisor.listen()

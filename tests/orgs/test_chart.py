@@ -28,8 +28,9 @@ def test_the_walk_goes_from_the_root_into_each_unit_before_its_children() -> Non
     assert [unit.key for unit in whole.walk_units()] == ["bakery", "night", "shop"]
 
 
+@pytest.mark.covers("ORG-10", "ORG-13")
 def test_a_unit_without_a_lead_takes_the_nearest_above() -> None:
-    """ORG-10, ORG-13: the lead and the channel come down."""
+    """The lead and the channel come down."""
     whole = derive(outline_of(read(TWO_TEAMS).data))
     assert whole.effective_lead("night") == "baker-lead"
     assert whole.units["night"].lead_inherited
@@ -39,8 +40,8 @@ def test_a_unit_without_a_lead_takes_the_nearest_above() -> None:
     assert whole.reports("baker-lead") == ("baker", "night-baker")
 
 
+@pytest.mark.covers("ORG-16")
 def test_a_lead_that_names_nobody_is_absent_and_told_once() -> None:
-    """ORG-16."""
     found = chart(
         """
         units:
@@ -53,8 +54,8 @@ def test_a_lead_that_names_nobody_is_absent_and_told_once() -> None:
     assert [d.reference for d in found.dangling] == ["ghost"]
 
 
+@pytest.mark.covers("ORG-9")
 def test_a_unit_key_means_its_subtree_without_the_lister() -> None:
-    """ORG-9."""
     found = chart(
         """
         units:
@@ -67,8 +68,8 @@ def test_a_unit_key_means_its_subtree_without_the_lister() -> None:
     assert found.cycles == ()
 
 
+@pytest.mark.covers("ORG-9")
 def test_a_word_that_is_seat_and_unit_means_the_seat() -> None:
-    """ORG-9."""
     found = chart(
         """
         roles: [{name: boss, manages: [core]}]
@@ -84,8 +85,8 @@ def test_an_empty_unit_is_not_a_reference_to_nobody() -> None:
     assert found.reports("boss") == ()
 
 
+@pytest.mark.covers("ORG-11")
 def test_a_lead_manages_members_whom_no_other_member_manages() -> None:
-    """ORG-11."""
     found = chart(
         """
         roles: [{name: outside, manages: [c]}]
@@ -107,8 +108,8 @@ def test_a_lead_manages_members_whom_no_other_member_manages() -> None:
     assert found.cycles == ()
 
 
+@pytest.mark.covers("ORG-12")
 def test_the_primary_manager_is_the_first_lister_and_a_unit_lister_comes_last() -> None:
-    """ORG-12."""
     found = chart(
         """
         roles:
@@ -126,8 +127,8 @@ def test_the_primary_manager_is_the_first_lister_and_a_unit_lister_comes_last() 
     assert found.primary_manager("ceo") is None
 
 
+@pytest.mark.covers("ORG-12")
 def test_circles_are_reported_and_followed_once() -> None:
-    """ORG-12."""
     found = chart(
         """
         roles:
@@ -144,8 +145,8 @@ def test_circles_are_reported_and_followed_once() -> None:
     assert not found.is_above("d", "a")
 
 
+@pytest.mark.covers("ORG-14")
 def test_a_root_seat_is_placed_by_its_unit_before_anything_is_derived() -> None:
-    """ORG-14."""
     found = chart(
         """
         roles: [{name: guest, unit: Core Team}]
@@ -158,8 +159,9 @@ def test_a_root_seat_is_placed_by_its_unit_before_anything_is_derived() -> None:
     assert found.units["core-team"].members == ("guest", "l")
 
 
+@pytest.mark.covers("ORG-15")
 def test_a_project_belongs_to_the_first_unit_that_names_it() -> None:
-    """ORG-15: its unit's lead leads it."""
+    """Its unit's lead leads it."""
     found = chart(
         """
         roles: [{name: solo, project: SOLO}, {name: also, project: ENG}]
@@ -175,8 +177,8 @@ def test_a_project_belongs_to_the_first_unit_that_names_it() -> None:
     assert found.home_project("solo") == "SOLO"
 
 
+@pytest.mark.covers("ORG-7")
 def test_names_are_display_and_a_name_still_finds_its_seat() -> None:
-    """ORG-7."""
     found = chart(
         """
         roles: [{name: Boss, manages: [Tech Lead]}]
@@ -190,8 +192,8 @@ def test_names_are_display_and_a_name_still_finds_its_seat() -> None:
     assert found.reports("boss") == ("tech-lead",)
 
 
+@pytest.mark.covers("ORG-17")
 def test_a_chain_hash_follows_the_place_and_not_the_label() -> None:
-    """ORG-17."""
     text = """
     units:
       - name: A
@@ -281,18 +283,18 @@ def test_every_seat_stands_in_one_place_and_every_member_of_a_led_unit_has_a_man
                 assert found.managers(member)
 
 
+@pytest.mark.covers("ORG-11")
 @given(companies())
 def test_auto_managing_closes_no_circle_of_two(data: dict[str, Any]) -> None:
-    """ORG-11."""
     found = derive(outline_of(data))
     for (lister, member), via in found.listings.items():
         if via == "lead":
             assert (member, lister) not in found.listings
 
 
+@pytest.mark.covers("ORG-10")
 @given(companies())
 def test_a_lead_is_the_nearest_one_named(data: dict[str, Any]) -> None:
-    """ORG-10."""
     found = derive(outline_of(data))
     for unit in found.walk_units():
         if unit.parent is not None and unit.lead_inherited:
@@ -313,9 +315,9 @@ def test_is_above_is_what_walking_down_reaches(data: dict[str, Any]) -> None:
         assert in_circle == (seat.handle in reached)
 
 
+@pytest.mark.covers("ORG-7")
 @given(companies())
 def test_writing_the_addresses_out_changes_nothing_in_the_chart(data: dict[str, Any]) -> None:
-    """ORG-7."""
     first = validate_data(data)
     if first.document is None:
         return

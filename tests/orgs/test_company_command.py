@@ -165,9 +165,10 @@ def test_without_a_company_export_says_what_to_do() -> None:
     assert "company import" in err
 
 
+@pytest.mark.covers("ORG-36", "ORG-37")
 @COMMITS
 def test_an_exported_company_comes_back_without_a_difference(tmp_path: Path) -> None:
-    """ORG-36, ORG-37: export and import again; also masked, the values behind stay."""
+    """Export and import again; also masked, the values behind stay."""
     first = tmp_path / "full.yaml"
     first.write_text(FULL.replace('"${H}"', "literal-header"), encoding="utf-8")
     answer("import", str(first))
@@ -180,9 +181,9 @@ def test_an_exported_company_comes_back_without_a_difference(tmp_path: Path) -> 
     assert "literal-header" in answer("export")["text"]
 
 
+@pytest.mark.covers("ORG-41", "ORG-135")
 @COMMITS
 def test_revert_reload_and_references_at_a_terminal(tmp_path: Path, file: Path) -> None:
-    """ORG-41, ORG-135."""
     first = answer("import", str(file))
     file.write_text(TWO_TEAMS.replace("Bread by six", "${WHEN} bread"), encoding="utf-8")
     second = answer("import", str(file))

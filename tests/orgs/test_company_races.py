@@ -42,8 +42,8 @@ def together(*jobs: Callable[[], T]) -> list[T | CrewletError]:
         return list(pool.map(started, jobs))
 
 
+@pytest.mark.covers("ORG-1")
 def test_of_four_first_imports_one_creates_the_company() -> None:
-    """ORG-1."""
 
     def create() -> Applied:
         return revisions.apply_document(ACTOR, TWO_TEAMS, summary="First", create_only=True)
@@ -57,8 +57,8 @@ def test_of_four_first_imports_one_creates_the_company() -> None:
     assert Seat.objects.filter(handle="baker").count() == 1
 
 
+@pytest.mark.covers("ORG-51")
 def test_of_two_saves_on_one_base_one_is_live_and_the_other_is_kept() -> None:
-    """ORG-51."""
     base = revisions.apply_document(ACTOR, TWO_TEAMS, summary="Base").revision_id
 
     def save(text: str, base: UUID | None = base) -> Callable[[], Applied]:
@@ -74,8 +74,8 @@ def test_of_two_saves_on_one_base_one_is_live_and_the_other_is_kept() -> None:
     assert ConfigRevision.objects.count() == 3
 
 
+@pytest.mark.covers("ORG-50")
 def test_epochs_follow_one_another_however_many_apply() -> None:
-    """ORG-50."""
     revisions.apply_document(ACTOR, TWO_TEAMS, summary="Base")
 
     def apply() -> Applied:
@@ -88,8 +88,8 @@ def test_epochs_follow_one_another_however_many_apply() -> None:
         assert later.revision.parent_id == earlier.revision_id
 
 
+@pytest.mark.covers("ORG-40")
 def test_the_history_cannot_be_changed_or_deleted() -> None:
-    """ORG-40."""
     revisions.apply_document(ACTOR, TWO_TEAMS, summary="Base")
     for statement in (
         "UPDATE orgs_configrevision SET summary = 'other'",

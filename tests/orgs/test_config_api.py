@@ -101,8 +101,9 @@ def test_faults_are_answered_with_their_places(client: Client) -> None:
     assert put(client, TWO_TEAMS, summary="").json()["error"] == "summary_required"
 
 
+@pytest.mark.covers("ORG-51")
 def test_the_second_of_two_saves_is_told_and_kept(client: Client) -> None:
-    """ORG-51: 409 with the kept revision's id."""
+    """409 with the kept revision's id."""
     first = put(client, TWO_TEAMS).json()["revision_id"]
     second = put(client, TWO_TEAMS, If_Match=f'"{first}"').json()["revision_id"]
     late = put(client, without(TWO_TEAMS, "Seller"), If_Match=f'"{first}"')
@@ -133,8 +134,8 @@ def test_http_never_shows_a_key_and_takes_the_mask_back(client: Client) -> None:
     assert stored["providers"]["llm"]["a"]["api_keys"] == ["literal", "${KEY}"]
 
 
+@pytest.mark.covers("ORG-40")
 def test_history_lists_the_newest_first_in_pages(client: Client) -> None:
-    """ORG-40."""
     for number in range(3):
         put(client, TWO_TEAMS, summary=f"Change {number} é")
     page = client.get(f"{CONFIG}/revisions?limit=2").json()
@@ -162,8 +163,8 @@ def test_the_schema_is_served(client: Client) -> None:
     assert client.get(f"{CONFIG}/schema").json() == schema()
 
 
+@pytest.mark.covers("ORG-19")
 def test_the_org_shows_the_tree_and_never_a_contact_or_a_key() -> None:
-    """ORG-19."""
     revisions.apply_document(
         engine_actor("test"),
         TWO_TEAMS.replace(
@@ -189,8 +190,8 @@ def test_the_org_shows_the_tree_and_never_a_contact_or_a_key() -> None:
         assert hidden not in plain.content
 
 
+@pytest.mark.covers("ORG-19")
 def test_chains_need_the_grant_to_read_the_configuration(client: Client) -> None:
-    """ORG-19."""
     put(client, TWO_TEAMS.replace("goal: Good bread", "goal: Good bread, llm: zeta"))
     seats = {seat["handle"]: seat for seat in client.get("/api/v1/org").json()["seats"]}
     assert seats["baker-lead"]["chain"]["review"] == ["zeta"]

@@ -96,10 +96,10 @@ def test_a_company_that_is_there_is_left_alone(alone: None) -> None:
     assert epochs.active().document.name == "Harbour Bakery"
 
 
+@pytest.mark.covers("ORG-50")
 def test_company_founder_and_goal_land_together_or_not_at_all(
     alone: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """ORG-50."""
 
     def refuse(_fact: DemoCreated) -> None:
         raise Invalid("No room for goals.")

@@ -27,8 +27,8 @@ def changes(before: str, after: str) -> list[tuple[str, str, str]]:
     return [(row.entity, row.field, row.kind) for row in found]
 
 
+@pytest.mark.covers("ORG-40")
 def test_a_seat_that_moves_is_one_change_and_not_two_seats() -> None:
-    """ORG-40."""
     moved = without(TWO_TEAMS, "Seller").replace(
         "  - name: Chief\n", "  - {name: Seller, handle: seller, goal: Know every customer}\n"
         "  - name: Chief\n"
@@ -37,8 +37,8 @@ def test_a_seat_that_moves_is_one_change_and_not_two_seats() -> None:
     assert row == Difference("seat seller", "unit", "changed", "shop", "")
 
 
+@pytest.mark.covers("ORG-40")
 def test_order_alone_is_no_difference_and_each_field_is_its_own() -> None:
-    """ORG-40."""
     swapped = company("roles: [{name: A, handle: a}, {name: B, handle: b}]")
     other = company("roles: [{name: B, handle: b}, {name: A, handle: a}]")
     assert changes(swapped, other) == []
@@ -49,8 +49,8 @@ def test_order_alone_is_no_difference_and_each_field_is_its_own() -> None:
     ]
 
 
+@pytest.mark.covers("ORG-40")
 def test_what_comes_and_goes_is_told_whole() -> None:
-    """ORG-40."""
     text = without(TWO_TEAMS, "Seller").replace("    alpha: {type", "    beta: {type")
     assert changes(TWO_TEAMS, text) == [
         ("provider beta", "", "added"),
@@ -63,8 +63,8 @@ def test_what_comes_and_goes_is_told_whole() -> None:
     assert changes(TWO_TEAMS, deep) == [("unit night", "purpose", "changed")]
 
 
+@pytest.mark.covers("ORG-40", "ORG-39")
 def test_a_changed_secret_shows_as_a_change_and_never_as_its_value() -> None:
-    """ORG-40, ORG-39."""
     keyed = company("providers: {llm: {a: {type: openai, model: m, api_keys: [sk-first]}}}")
     (row,) = differences(read(keyed).data, read(keyed.replace("sk-first", "sk-second")).data)
     assert (row.entity, row.field, row.kind) == ("provider a", "api_keys", "changed")
@@ -88,9 +88,10 @@ def apply(text: str) -> UUID:
     return applied.revision_id
 
 
+@pytest.mark.covers("ORG-40")
 @pytest.mark.django_db
 def test_a_revision_is_compared_with_the_one_it_was_made_from_or_any_other() -> None:
-    """ORG-40: over REST and at the terminal."""
+    """Over REST and at the terminal."""
     first = apply(TWO_TEAMS)
     second = apply(without(TWO_TEAMS, "Seller"))
     third = apply(without(TWO_TEAMS, "Seller").replace("Bread by six", "Bread by five"))

@@ -100,8 +100,8 @@ def test_an_agents_and_a_removed_seat_are_told_nothing(seat: Seat) -> None:
     assert tell(new_id()) is None
 
 
+@pytest.mark.covers("TRK-44")
 def test_nobody_is_told_of_what_they_did_under_either_name(seat: Seat, ana: Person) -> None:
-    """TRK-44."""
     assert tell(seat.id, actor="ana") is None
     assert tell(seat.id, actor="ana.silva") is None
     assert tell(seat.id, actor="kofi") is not None
@@ -149,10 +149,10 @@ def test_an_inbox_topic_is_heard_by_its_owner_alone(actor: Actor) -> None:
 # -- the page -------------------------------------------------------------------------------------
 
 
+@pytest.mark.covers("TRK-47")
 def test_the_page_has_what_waits_first_and_then_days_of_the_company(
     seat: Seat, actor: Actor, waiting: list[InboxRow], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """TRK-47."""
     monkeypatch.setattr(inbox, "company_zone", lambda: ZoneInfo("Asia/Tokyo"))
     for hours, title in ((30, "older"), (13, "after midnight there"), (1, "now")):
         with time_machine.travel(NOON - timedelta(hours=hours), tick=False):
@@ -170,10 +170,10 @@ def test_the_page_has_what_waits_first_and_then_days_of_the_company(
     assert row["read"] is False
 
 
+@pytest.mark.covers("TRK-47")
 def test_the_badge_counts_unread_primary_notices_and_what_waits(
     seat: Seat, actor: Actor, waiting: list[InboxRow]
 ) -> None:
-    """TRK-47."""
     tell(seat.id, "mention")
     tell(seat.id, "watcher")
     assert badge(actor) == 1
@@ -201,8 +201,8 @@ def test_pages_follow_each_other_without_a_gap_or_a_double(seat: Seat, actor: Ac
         inbox_page(actor, cursor="made up")
 
 
+@pytest.mark.covers("TRK-47")
 def test_reasons_narrow_the_scan_and_not_the_page(seat: Seat, actor: Actor) -> None:
-    """TRK-47."""
     tell(seat.id, "mention", title="mention")
     for _ in range(3):
         tell(seat.id, "watcher")
@@ -225,8 +225,8 @@ def test_who_is_no_person_has_no_inbox_and_no_badge() -> None:
 # -- marks ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.covers("TRK-47")
 def test_reading_and_unreading(seat: Seat, actor: Actor) -> None:
-    """TRK-47."""
     notice = tell(seat.id)
     assert notice is not None
     assert do(actor, "mark_inbox", read=[str(notice.id)]).data == {"marked": 1}
@@ -236,10 +236,10 @@ def test_reading_and_unreading(seat: Seat, actor: Actor) -> None:
     assert titles(inbox_page(actor)) == ["ENG-1 is yours"]
 
 
+@pytest.mark.covers("TRK-47")
 def test_mark_all_read_goes_through_the_newest_loaded_and_no_further(
     seat: Seat, actor: Actor
 ) -> None:
-    """TRK-47."""
     for number in range(3):
         with time_machine.travel(NOON + timedelta(minutes=number), tick=False):
             tell(seat.id, title=f"n{number}")
@@ -277,8 +277,8 @@ def test_who_is_no_person_marks_nothing() -> None:
     assert refused(machine, "mark_inbox").code is ErrorCode.UNBOUND
 
 
+@pytest.mark.covers("TRK-47")
 def test_a_due_snooze_returns_by_reading_alone(seat: Seat, actor: Actor) -> None:
-    """TRK-47."""
     notice = tell(seat.id)
     assert notice is not None
     do(actor, "snooze_inbox", ref=f"notice:{notice.id}", until="1h")

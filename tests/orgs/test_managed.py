@@ -49,10 +49,10 @@ def ask(token: str, method: str, path: str, body: Any = None, **headers: str) ->
     )  # fmt: skip
 
 
+@pytest.mark.covers("ORG-44")
 def test_another_credential_changes_nothing_by_any_way_not_even_as_a_trial(
     company: ConfigRevision,
 ) -> None:
-    """ORG-44."""
     apply_document(engine_actor("tests"), TWO_TEAMS.replace("by six, ", ""), summary="Bread")
     before = (epochs.current(), ConfigRevision.objects.count())
     part = {"type": "rehearsal"}
@@ -73,8 +73,8 @@ def test_another_credential_changes_nothing_by_any_way_not_even_as_a_trial(
     assert (epochs.current(), ConfigRevision.objects.count()) == before
 
 
+@pytest.mark.covers("ORG-44")
 def test_the_named_credential_changes_it_and_everybody_may_read_check_and_reload() -> None:
-    """ORG-44."""
     assert ask(CI, "PATCH", "", {"mission": "Bread"}).status_code == 201
     assert ask(CI, "PUT", "?dry_run=true", TWO_TEAMS).status_code == 200
     assert ask(OTHER, "GET", "").status_code == 200
@@ -84,8 +84,8 @@ def test_the_named_credential_changes_it_and_everybody_may_read_check_and_reload
     assert epochs.current() != epoch
 
 
+@pytest.mark.covers("ORG-44")
 def test_the_shell_is_a_credential_like_others(tmp_path: Any) -> None:
-    """ORG-44."""
     file = tmp_path / "company.yaml"
     file.write_text(TWO_TEAMS)
     err = StringIO()
@@ -94,8 +94,8 @@ def test_the_shell_is_a_credential_like_others(tmp_path: Any) -> None:
     assert "CREWLET_COMPANY_WRITERS" in err.getvalue()
 
 
+@pytest.mark.covers("ORG-44")
 def test_settings_say_why_nothing_can_be_changed_there(company: ConfigRevision) -> None:
-    """ORG-44."""
     apply_document(engine_actor("tests"), TWO_TEAMS.replace("by six, ", ""), summary="Bread")
     browser = signed_in(Client(headers={"origin": ORIGIN, "accept": "text/html"}), a_person())
     for path in ("/settings/config", f"/settings/config/{company.id}"):

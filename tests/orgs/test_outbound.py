@@ -117,10 +117,10 @@ def states() -> set[str]:
     return set(OutboundMail.objects.values_list("state", flat=True))
 
 
+@pytest.mark.covers("PEER-35")
 def test_a_decision_leaves_once_to_the_address_of_the_seat(
     server: MailServer, waiting: list[InboxRow]
 ) -> None:
-    """PEER-35."""
     waiting.append(an_ask())
     assert [run(), run(), run()] == [1, 0, 0]
     assert server.recipients == ["ana@harbour.example"]
@@ -131,10 +131,11 @@ def test_a_decision_leaves_once_to_the_address_of_the_seat(
     assert "ENG-1 The bread" in body
 
 
+@pytest.mark.covers("PEER-35")
 def test_the_link_of_a_message_opens_its_row_for_who_is_signed_in_alone(
     server: MailServer, ana: Person, settings: Settings
 ) -> None:
-    """PEER-35: no token stands in the address."""
+    """No token stands in the address."""
     do(session_actor(ana), "set_email", level="all")
     notice = news(ana)
     assert run() == 1
@@ -148,8 +149,9 @@ def test_the_link_of_a_message_opens_its_row_for_who_is_signed_in_alone(
     assert "Kofi mentions you" in shown.content.decode()
 
 
+@pytest.mark.covers("PEER-35")
 def test_a_duty_looks_often_enough_for_a_minute() -> None:
-    """PEER-35: within 60 s."""
+    """Within 60 s."""
     assert DUTIES["outbound_mail"].every + outbound._TICK_SECONDS < 60
 
 
@@ -212,10 +214,11 @@ def test_an_old_row_does_not_leave_when_a_mail_server_comes(
     assert run() == 0
 
 
+@pytest.mark.covers("PEER-35")
 def test_a_refusal_is_tried_again_with_longer_pauses_and_then_given_up(
     server: MailServer, me: Actor, ana: Person, waiting: list[InboxRow]
 ) -> None:
-    """PEER-35: the trouble stands in Settings."""
+    """The trouble stands in Settings."""
     server.answer = "550 no such user"
     waiting.append(an_ask())
     pauses = []
@@ -246,10 +249,11 @@ def test_a_server_that_is_away_costs_one_message_one_try(
     assert states() == {OutboundState.SENT}
 
 
+@pytest.mark.covers("PEER-35")
 def test_a_worker_that_died_while_sending_is_taken_over_under_the_same_message_id(
     server: MailServer, waiting: list[InboxRow]
 ) -> None:
-    """PEER-35: at least once."""
+    """At least once."""
     waiting.append(an_ask())
     outbound._note(outbound._letters(clock.now()), clock.now())
     mail = outbound._claim()

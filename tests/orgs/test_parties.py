@@ -34,20 +34,20 @@ def snapshot() -> Snapshot:
     return epochs.active()
 
 
+@pytest.mark.covers("ORG-21", "TURN-74")
 @pytest.mark.parametrize(
     "text",
     ["rita", "@rita", " RITA ", "Rita Founder", "rita founder", "ritacodes", "Rita@Harbour.example",
      "rita+news@harbour.example", "any+rita@elsewhere.example"],
 )  # fmt: skip
 def test_any_name_of_a_seat_finds_it(snapshot: Snapshot, text: str) -> None:
-    """ORG-21, TURN-74."""
     match = find_party(snapshot, text)
     assert (match.status, match.how) == ("one", "exact")
     assert match.seat is not None and match.seat.handle == "rita"
 
 
+@pytest.mark.covers("ORG-21")
 def test_an_id_finds_its_seat(snapshot: Snapshot) -> None:
-    """ORG-21."""
     row = Seat.objects.get(handle="night")
     for ident in (row.id, row.agent_id):
         match = find_party(snapshot, str(ident))
@@ -55,8 +55,8 @@ def test_an_id_finds_its_seat(snapshot: Snapshot) -> None:
     assert find_party(snapshot, "00000000-0000-0000-0000-000000000000").status == "none"
 
 
+@pytest.mark.covers("ORG-21", "TURN-74")
 def test_a_part_that_several_share_lists_them_and_guesses_nothing(snapshot: Snapshot) -> None:
-    """ORG-21, TURN-74."""
     match = find_party(snapshot, "night b")
     assert (match.status, match.how) == ("one", "partial")
     several = find_party(snapshot, "nigh")
@@ -65,8 +65,8 @@ def test_a_part_that_several_share_lists_them_and_guesses_nothing(snapshot: Snap
     assert several.seat is None
 
 
+@pytest.mark.covers("TURN-74")
 def test_a_misspelt_name_is_near_and_nonsense_is_nobody(snapshot: Snapshot) -> None:
-    """TURN-74."""
     near = find_party(snapshot, "Haed Bakre")
     assert near.how == "near"
     assert "baker-lead" in [seat.handle for seat in near.seats]
@@ -75,8 +75,8 @@ def test_a_misspelt_name_is_near_and_nonsense_is_nobody(snapshot: Snapshot) -> N
     assert find_party(snapshot, "${RITA}").how != "exact"
 
 
+@pytest.mark.covers("TURN-74")
 def test_a_former_address_finds_todays_seat(snapshot: Snapshot) -> None:
-    """TURN-74."""
     revisions.apply_document(
         engine_actor("test"), PEOPLE.replace("handle: watch", "handle: guard"), summary="Renamed"
     )

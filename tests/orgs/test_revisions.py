@@ -48,8 +48,8 @@ def test_without_a_company_nothing_runs_and_the_remedy_is_named() -> None:
     assert missing.value.code is ErrorCode.NO_ACTIVE_REVISION
 
 
+@pytest.mark.covers("ORG-40", "ORG-50")
 def test_the_first_apply_makes_the_company_with_its_rows(operator: Actor) -> None:
-    """ORG-40, ORG-50."""
     applied = apply(operator, TWO_TEAMS, "Founding")
     snapshot = epochs.active()
     assert snapshot.epoch == applied.epoch == epochs.current()
@@ -94,16 +94,16 @@ def test_a_faulty_document_changes_nothing_and_names_every_fault(operator: Actor
     assert (epochs.current(), ConfigRevision.objects.count()) == before
 
 
+@pytest.mark.covers("ORG-40")
 def test_an_apply_without_a_reason_is_refused(operator: Actor) -> None:
-    """ORG-40."""
     with pytest.raises(CrewletError) as caught:
         apply(operator, TWO_TEAMS, "  ")
     assert caught.value.code is ErrorCode.SUMMARY_REQUIRED
     assert not Activation.objects.exists()
 
 
+@pytest.mark.covers("ORG-50")
 def test_the_same_document_again_is_a_new_epoch(operator: Actor) -> None:
-    """ORG-50."""
     first = apply(operator, TWO_TEAMS)
     second = apply(operator, TWO_TEAMS)
     assert second.epoch is not None and first.epoch is not None
@@ -120,8 +120,8 @@ def test_a_dry_run_answers_and_leaves_nothing(operator: Actor) -> None:
     assert not EngineEvent.objects.exists()
 
 
+@pytest.mark.covers("ORG-51")
 def test_who_saves_second_is_kept_but_not_live(operator: Actor) -> None:
-    """ORG-51."""
     first = apply(operator, TWO_TEAMS)
     theirs = apply(operator, TWO_TEAMS, "Theirs", base=first.revision_id)
     mine = apply(operator, without(TWO_TEAMS, "Seller"), "Mine", base=first.revision_id)
@@ -133,8 +133,9 @@ def test_who_saves_second_is_kept_but_not_live(operator: Actor) -> None:
     assert seat("seller").removed_at is None
 
 
+@pytest.mark.covers("ORG-1")
 def test_a_base_without_a_company_and_a_second_creation_are_refused(operator: Actor) -> None:
-    """ORG-1: one install, one company."""
+    """One install, one company."""
     with pytest.raises(CrewletError) as early:
         apply(operator, TWO_TEAMS, base=uuid4())
     assert early.value.code is ErrorCode.PRECONDITION_FAILED
@@ -145,8 +146,8 @@ def test_a_base_without_a_company_and_a_second_creation_are_refused(operator: Ac
     assert Activation.objects.count() == 1
 
 
+@pytest.mark.covers("ORG-18")
 def test_a_seat_that_leaves_and_returns_is_the_same_row(operator: Actor) -> None:
-    """ORG-18."""
     apply(operator, TWO_TEAMS)
     before = seat("seller")
     gone = apply(operator, without(TWO_TEAMS, "Seller"))
@@ -232,8 +233,8 @@ def test_moving_a_seat_changes_where_it_stands_and_relabelling_does_not(operator
     assert seat("seller").declared_at_root
 
 
+@pytest.mark.covers("ORG-52")
 def test_a_pinned_epoch_stays_as_it_was(operator: Actor) -> None:
-    """ORG-52."""
     first = apply(operator, TWO_TEAMS)
     seller = seat("seller").id
     apply(operator, without(TWO_TEAMS, "Seller"))
@@ -246,8 +247,8 @@ def test_a_pinned_epoch_stays_as_it_was(operator: Actor) -> None:
         epochs.snapshot(10**9)
 
 
+@pytest.mark.covers("ORG-50")
 def test_reloading_publishes_the_same_revision_as_a_new_epoch(operator: Actor) -> None:
-    """ORG-50."""
     first = apply(operator, TWO_TEAMS)
     assert first.revision_id is not None
     again = revisions.activate_revision(operator, first.revision_id)
@@ -257,8 +258,8 @@ def test_reloading_publishes_the_same_revision_as_a_new_epoch(operator: Actor) -
     assert Activation.objects.latest("id").reason == "reload"
 
 
+@pytest.mark.covers("ORG-40")
 def test_going_back_is_a_new_revision_on_top(operator: Actor) -> None:
-    """ORG-40."""
     first = apply(operator, TWO_TEAMS, "With a seller")
     second = apply(operator, without(TWO_TEAMS, "Seller"))
     assert first.revision_id is not None
@@ -271,8 +272,8 @@ def test_going_back_is_a_new_revision_on_top(operator: Actor) -> None:
         revisions.activate_revision(operator, UUID(int=0))
 
 
+@pytest.mark.covers("ORG-7")
 def test_addresses_are_written_out_when_stored(operator: Actor) -> None:
-    """ORG-7."""
     apply(
         operator,
         company(
@@ -304,8 +305,8 @@ def test_a_mask_sent_back_brings_the_key_back(operator: Actor) -> None:
     assert caught.value.detail["field"] == "providers.llm.main.api_keys[0]"
 
 
+@pytest.mark.covers("ORG-16")
 def test_an_apply_tells_the_company_and_each_reference_that_names_nobody(operator: Actor) -> None:
-    """ORG-16."""
     apply(operator, company("roles:\n  - {name: Ann, manages: [ghost]}\n"))
     told = {event.type: event for event in EngineEvent.objects.all()}
     assert set(told) == {"config_revision_activated", "org_dangling_reference"}
@@ -327,10 +328,11 @@ def test_a_seat_that_somebody_holds_is_not_removed_over_their_head(operator: Act
     assert seat("rita").kind == "human"
 
 
+@pytest.mark.covers("ORG-16")
 def test_a_reference_to_nobody_is_told_once_where_it_is_written_in_each_epoch(
     operator: Actor,
 ) -> None:
-    """ORG-16: not once per unit that inherits it, and again when the company is applied again."""
+    """Not once per unit that inherits it, and again when the company is applied again."""
     text = company(
         """
         units:

@@ -55,8 +55,8 @@ def commit() -> Iterator[CursorWrapper]:
         yield cursor
 
 
+@pytest.mark.covers("RUN-20")
 def test_of_many_nodes_each_seat_has_exactly_one_holder() -> None:
-    """RUN-20."""
     a_company(*(f"s{n}" for n in range(12)))
     nodes = [a_node(f"n{n}") for n in range(6)]
     client().flushdb()
@@ -95,8 +95,9 @@ def test_of_two_processes_of_one_name_one_boots() -> None:
     assert len([x for x in answers if isinstance(x, Conflict)]) == 3
 
 
+@pytest.mark.covers("RUN-22")
 def test_a_take_over_never_slips_between_a_proof_and_its_commit() -> None:
-    """RUN-22: the writer proved its lease and has not committed: the taker waits until it has."""
+    """The writer proved its lease and has not committed: the taker waits until it has."""
     a_company("kofi")
     one, two = a_node("one"), a_node("two")
     (mine,) = leases.claim(one, "one", room=1, ttl=TTL)
@@ -157,8 +158,8 @@ def _somebody_waits() -> bool:
         return bool(cursor.fetchone()[0])
 
 
+@pytest.mark.covers("RUN-22")
 def test_a_holder_frozen_in_its_fence_loses_its_transaction_and_then_its_seat() -> None:
-    """RUN-22."""
     a_company("kofi")
     one, two = a_node("one"), a_node("two")
     (mine,) = leases.claim(one, "one", room=1, ttl=TTL)
@@ -186,8 +187,8 @@ def test_a_holder_frozen_in_its_fence_loses_its_transaction_and_then_its_seat() 
     assert epoch == 2
 
 
+@pytest.mark.covers("RUN-4")
 def test_of_one_event_posted_by_many_at_once_one_letter_waits() -> None:
-    """RUN-4."""
     kofi = a_company("kofi")["kofi"]
     letter = a_letter()
     answers = at_once(*[lambda: post_now(kofi, letter)[0]] * 8)
@@ -195,8 +196,9 @@ def test_of_one_event_posted_by_many_at_once_one_letter_waits() -> None:
     assert Delivery.objects.count() == 1
 
 
+@pytest.mark.covers("RUN-10")
 def test_an_event_posted_while_it_is_settled_is_worked_once() -> None:
-    """RUN-10: either post sees the completion or the claim does; no order works it twice."""
+    """Either post sees the completion or the claim does; no order works it twice."""
     kofi = a_company("kofi")["kofi"]
     for n in range(8):
         letter = a_letter(n=n)
@@ -217,8 +219,8 @@ def test_an_event_posted_while_it_is_settled_is_worked_once() -> None:
     assert not Delivery.objects.exists()
 
 
+@pytest.mark.covers("TURN-1")
 def test_a_second_running_turn_of_a_seat_is_refused_by_the_table() -> None:
-    """TURN-1."""
     kofi = a_company("kofi")["kofi"]
 
     def open_one() -> UUID:
@@ -231,8 +233,8 @@ def test_a_second_running_turn_of_a_seat_is_refused_by_the_table() -> None:
     assert Turn.objects.count() == 1
 
 
+@pytest.mark.covers("TURN-79")
 def test_of_two_pausers_one_wins_and_the_other_is_told_who() -> None:
-    """TURN-79."""
     kofi = a_company("kofi")["kofi"]
 
     def pause(by: str) -> holds.Hold:

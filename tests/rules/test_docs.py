@@ -207,13 +207,14 @@ def test_an_untold_variable_stops_the_page(monkeypatch: pytest.MonkeyPatch) -> N
         environment.body()
 
 
-def test_an_id_belongs_to_the_test_that_names_it() -> None:
+def test_a_requirement_belongs_to_the_test_that_is_marked_with_it() -> None:
     text = (
-        '"""About TURN-1."""\n\n'
-        'def test_one() -> None:\n    """TURN-2 holds."""\n'
-        "    # and ORG-3\n    assert 'ENG-4 TURN-9'\n"
+        '"""About TURN-4."""\n\npytestmark = [pytest.mark.unit, pytest.mark.covers("TURN-1")]\n\n'
+        '@pytest.mark.covers("TURN-2", "ORG-3")\n'
+        "@pytest.mark.timeout(9)\n"
+        "def test_one() -> None:\n    assert 'ENG-4 TURN-9'\n"
     )
-    assert sorted(coverage.named_in(text)) == [
+    assert sorted(coverage.marked_in(text)) == [
         ("ORG-3", "test_one"),
         ("TURN-1", ""),
         ("TURN-2", "test_one"),

@@ -65,9 +65,9 @@ def scores(query: str) -> dict[str, float]:
     return found
 
 
+@pytest.mark.covers("KNOW-25")
 @pytest.mark.parametrize("query", ["lamp", "broken lamp", "the switch", "invoice of lamp", "the"])
 def test_hits_are_the_exact_bm25_order(query: str) -> None:
-    """KNOW-25"""
     index("secret", "1", "Lamp", "lamp lamp")
     found = search(ACTOR, query)
     expected = scores(query)
@@ -78,8 +78,8 @@ def test_hits_are_the_exact_bm25_order(query: str) -> None:
     assert best == found.hits[:1]
 
 
+@pytest.mark.covers("KNOW-25")
 def test_any_word_may_match_and_marks_are_no_language() -> None:
-    """KNOW-25"""
     assert {hit.ident for hit in search(ACTOR, "invoice switch").hits} == {"2", "3"}
     assert search(ACTOR, "-invoice nowhere").hits[0].ident == "3"
     for marks in ("%_\\", "'); DROP TABLE--", "zzz"):
@@ -87,8 +87,9 @@ def test_any_word_may_match_and_marks_are_no_language() -> None:
         assert (found.state, found.hits) == ("nothing", ())
 
 
+@pytest.mark.covers("KNOW-33")
 def test_each_state_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    """KNOW-33: hits, nothing, building and failed."""
+    """Hits, nothing, building and failed."""
     assert search(ACTOR, "lamp").state == "hits"
     forget("note", "3")
     building = search(ACTOR, "lamp")

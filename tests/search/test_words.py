@@ -8,6 +8,7 @@ from crewlet.search.snippet import SNIPPET_BYTES, snippet
 from crewlet.search.words import LONGEST_TERM, terms
 
 
+@pytest.mark.covers("KNOW-27")
 @pytest.mark.parametrize(
     ("text", "whole", "parts"),
     [
@@ -18,10 +19,10 @@ from crewlet.search.words import LONGEST_TERM, terms
     ],
 )
 def test_identifiers_stand_whole_and_in_parts(text: str, whole: str, parts: set[str]) -> None:
-    """KNOW-27"""
     assert {whole, *parts} <= set(terms(text))
 
 
+@pytest.mark.covers("KNOW-27")
 @pytest.mark.parametrize(
     ("query", "text"),
     [
@@ -31,7 +32,6 @@ def test_identifiers_stand_whole_and_in_parts(text: str, whole: str, parts: set[
     ],
 )  # fmt: skip
 def test_a_query_meets_its_text_whatever_the_script(query: str, text: str) -> None:
-    """KNOW-27"""
     wanted = set(terms(query))
     assert wanted
     assert wanted <= set(terms(text))
@@ -45,9 +45,9 @@ def test_marks_alone_are_no_terms_and_a_long_one_stays_one() -> None:
     assert "が" in terms("が")
 
 
+@pytest.mark.covers("KNOW-35")
 @pytest.mark.parametrize("place", [0, 40, 100])
 def test_a_snippet_is_at_most_200_bytes_around_the_first_match(place: int) -> None:
-    """KNOW-35"""
     words = ["füll"] * 100
     words.insert(place, "Lantern")
     piece = snippet(" ".join(words), terms("lantern"))

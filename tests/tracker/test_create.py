@@ -19,8 +19,8 @@ from tracker.models.items import ItemBody, WorkItem
 from tracker.models.projects import ItemKey, Project
 
 
+@pytest.mark.covers("TRK-2", "TRK-6", "TRK-45")
 def test_an_item_gets_the_next_key_of_its_project_and_wakes_its_assignee(cast: Cast) -> None:
-    """TRK-2, TRK-6, TRK-45."""
     first = create(
         cast.ana, "Fix the switch", project="eng", assignee="@agent-swe", body="It hums."
     )
@@ -46,8 +46,8 @@ def test_an_item_gets_the_next_key_of_its_project_and_wakes_its_assignee(cast: C
     }  # fmt: skip
 
 
+@pytest.mark.covers("TRK-5")
 def test_without_an_assignee_the_lead_hears_and_the_answer_says_triage(cast: Cast) -> None:
-    """TRK-5."""
     result = act(cast.ana, "create_work_item", title="Who does this", project="ENG")
     assert "assigned to nobody (triage)" in result.message
     assert "@agent-cto (lead fallback)" in result.message
@@ -55,8 +55,8 @@ def test_without_an_assignee_the_lead_hears_and_the_answer_says_triage(cast: Cas
     assert mail("agent-cto")[0].reply_kind == "none"
 
 
+@pytest.mark.covers("TRK-5")
 def test_a_default_assignee_gets_what_nobody_was_named_for(cast: Cast) -> None:
-    """TRK-5."""
     swe = cast.snapshot.seat_ids["agent-swe"]
     Project.objects.filter(key="ENG").update(default_assignee_id=swe)
     assert create(cast.ana, project="ENG").assignee_id == swe
@@ -70,8 +70,8 @@ def test_a_human_lead_is_told_by_a_notice(cast: Cast) -> None:
     assert "Order boxes" in notice.title
 
 
+@pytest.mark.covers("ORG-15")
 def test_a_seat_files_in_its_own_project_when_it_names_none(cast: Cast) -> None:
-    """ORG-15."""
     item = create(cast.packer, "Tape is out")
     assert item.key == "OPS-1"
     assert item.reporter_id == cast.packer.seat_id
@@ -93,6 +93,7 @@ def test_mentions_in_the_text_wake_and_unknown_ones_are_reported(cast: Cast) -> 
     assert "Reached nobody: @ghost" in result.message
 
 
+@pytest.mark.covers("TRK-52", "TURN-36")
 @pytest.mark.parametrize(
     ("args", "field", "names"),
     [
@@ -109,7 +110,7 @@ def test_mentions_in_the_text_wake_and_unknown_ones_are_reported(cast: Cast) -> 
 def test_a_bad_argument_is_refused_by_name_and_leaves_nothing(
     cast: Cast, args: dict[str, Any], field: str, names: str
 ) -> None:
-    """TRK-52, TURN-36: a limit is named, nothing is cut."""
+    """A limit is named, nothing is cut."""
     given = {"title": "Good"} | args
     with pytest.raises(Invalid, match=names) as refusal:
         attempt(cast.ana, "create_work_item", **given).unwrap()
@@ -117,8 +118,8 @@ def test_a_bad_argument_is_refused_by_name_and_leaves_nothing(
     assert not WorkItem.objects.exists()
 
 
+@pytest.mark.covers("TRK-10")
 def test_parts_make_a_tree_of_six_levels_in_one_project(cast: Cast) -> None:
-    """TRK-10."""
     item = create(cast.ana, "Level 1", project="ENG")
     root = item
     for level in range(2, 7):
@@ -130,8 +131,8 @@ def test_parts_make_a_tree_of_six_levels_in_one_project(cast: Cast) -> None:
         create(cast.ana, "Elsewhere", parent=root.key, project="OPS")
 
 
+@pytest.mark.covers("TRK-43")
 def test_history_audit_and_feed_each_have_one_row(cast: Cast) -> None:
-    """TRK-43."""
     item = create(cast.swe, "Measured", project="ENG", assignee="qa")
     change = Change.objects.get()
     assert (change.kind, change.actor, change.actor_kind) == ("created", "agent-swe", "agent")
@@ -142,8 +143,8 @@ def test_history_audit_and_feed_each_have_one_row(cast: Cast) -> None:
     assert set(event.topics) == {"item:ENG-1", "project:ENG", "work", "home"}
 
 
+@pytest.mark.covers("TRK-52")
 def test_the_same_operation_files_once(cast: Cast) -> None:
-    """TRK-52."""
     args = {"title": "Once", "project": "ENG"}
     first = attempt(cast.ana, "create_work_item", "op-1", **args)
     again = attempt(cast.ana, "create_work_item", "op-1", **args)
@@ -152,8 +153,8 @@ def test_the_same_operation_files_once(cast: Cast) -> None:
     assert WorkItem.objects.count() == 1
 
 
+@pytest.mark.covers("TRK-2")
 def test_keys_are_found_in_any_case_and_a_used_number_is_never_given_again(cast: Cast) -> None:
-    """TRK-2."""
     item = create(cast.ana, project="ENG")
     assert act(cast.swe, "get_work_item", item="eng-1").refs == ("item:ENG-1",)
     Change.objects.all().delete()
@@ -169,8 +170,8 @@ def test_text_that_postgres_cannot_store_is_stored_without_the_bad_characters(ca
     assert ItemBody.objects.get(item=item).text == "ab 🏮 \u202e"
 
 
+@pytest.mark.covers("TRK-35", "TRK-36")
 def test_filing_with_an_ask_puts_the_question_to_somebody(cast: Cast) -> None:
-    """TRK-35, TRK-36."""
     item = create(
         cast.cto, "Buy a scope", project="ENG", ask="ana",
         decision={
@@ -198,8 +199,9 @@ def test_a_null_where_a_text_belongs_is_read_as_not_sent(cast: Cast) -> None:
         create(cast.ana, None, project="ENG")  # type: ignore[arg-type]  # the test is about that
 
 
+@pytest.mark.covers("RUN-12")
 def test_what_a_turn_files_carries_the_trace_of_the_turn(cast: Cast) -> None:
-    """RUN-12: into the letter and the event that the write leaves."""
+    """Into the letter and the event that the write leaves."""
     trace = "5e" * 16
     swe = replace(cast.swe, turn=TurnRef(new_id(), "work", trace=trace))
     create(swe, "Measured", project="ENG", assignee="qa")

@@ -18,13 +18,14 @@ GOOD: dict[str, Any] = {
 }
 
 
+@pytest.mark.covers("TRK-36")
 def test_a_decision_holds_its_options_and_labels() -> None:
-    """TRK-36."""
     decision = Decision.model_validate(GOOD)
     assert decision.label_of("coil") == "Coil"
     assert Decision.model_validate(decision.model_dump(mode="json")) == decision
 
 
+@pytest.mark.covers("TRK-36")
 @pytest.mark.parametrize(
     ("change", "names"),
     [
@@ -44,14 +45,13 @@ def test_a_decision_holds_its_options_and_labels() -> None:
     ],
 )
 def test_a_decision_over_a_limit_is_refused_by_field(change: dict[str, Any], names: str) -> None:
-    """TRK-36."""
     with pytest.raises(ValidationError) as refusal:
         Decision.model_validate(GOOD | change)
     assert names in str(refusal.value)
 
 
+@pytest.mark.covers("TRK-36")
 def test_a_decision_cannot_be_changed() -> None:
-    """TRK-36."""
     decision = Decision.model_validate(GOOD)
     with pytest.raises(ValidationError):
         decision.question = "Another?"  # type: ignore[misc]  # the test is about that

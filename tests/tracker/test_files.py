@@ -43,8 +43,8 @@ def attach(client: Client, name: str, content: bytes, key: str = "k1", **more: s
     )  # fmt: skip
 
 
+@pytest.mark.covers("TRK-40", "KNOW-76")
 def test_a_seat_writes_lists_and_reads_a_file_of_its_project(cast: Cast) -> None:
-    """TRK-40, KNOW-76"""
     text = "Köln: 220 V\n" * 5
     wrote = act(cast.swe, "write_project_file", path="docs/power.md", content=text)
     assert "version 1" in wrote.message
@@ -64,8 +64,8 @@ def test_a_seat_writes_lists_and_reads_a_file_of_its_project(cast: Cast) -> None
         act(cast.qa, "read_project_file", path="docs/none.md")
 
 
+@pytest.mark.covers("KNOW-76")
 def test_a_write_that_names_an_old_version_is_refused(cast: Cast) -> None:
-    """KNOW-76"""
     act(cast.swe, "write_project_file", path="a.txt", content="one", if_version=0)
     act(cast.swe, "write_project_file", path="a.txt", content="two", if_version=1)
     with pytest.raises(Conflict, match=r"a\.txt is at version 2 by now, not 1") as refused:
@@ -84,8 +84,8 @@ def test_a_write_that_names_an_old_version_is_refused(cast: Cast) -> None:
     assert again.data["version"] == 1
 
 
+@pytest.mark.covers("TRK-40")
 def test_binary_is_described_unless_base64_is_asked_for(cast: Cast) -> None:
-    """TRK-40"""
     coded = base64.b64encode(PNG).decode()
     act(cast.swe, "write_project_file", path="lamp.png", content=coded, encoding="base64")
     told = act(cast.swe, "read_project_file", path="lamp.png")
@@ -108,8 +108,8 @@ def test_a_path_is_names_joined_by_slashes(cast: Cast, path: str) -> None:
     assert ProjectFile.objects.count() == 1
 
 
+@pytest.mark.covers("KNOW-72")
 def test_a_damaged_file_is_an_error_at_every_door(cast: Cast, ana: Client) -> None:
-    """KNOW-72"""
     act(cast.swe, "write_project_file", path="a.txt", content="one")
     row = ProjectFile.objects.get()
     store.path_of(row.key).write_bytes(b"two")
@@ -138,8 +138,8 @@ def test_a_person_works_with_project_files_by_rest(ana: Client) -> None:
     assert ana.get(f"{url}/docs/a.md").status_code == 404
 
 
+@pytest.mark.covers("TRK-40")
 def test_a_person_attaches_a_file_and_a_repeat_lands_once(cast: Cast, ana: Client) -> None:
-    """TRK-40"""
     create(cast.ana, project="ENG")
     done = attach(ana, "lamp.png", PNG)
     assert done.status_code == 201, done.content
@@ -178,8 +178,9 @@ def test_an_upload_is_saved_never_run_and_only_pictures_show(cast: Cast, ana: Cl
     assert ana.get(f"/files/{row.pk}").status_code == 404
 
 
+@pytest.mark.covers("TRK-40")
 def test_a_projects_files_stand_on_a_page_of_their_own(ana: Client, cast: Cast) -> None:
-    """TRK-40: an empty project says so; what a seat writes is listed with who wrote it."""
+    """An empty project says so; what a seat writes is listed with who wrote it."""
     empty = ana.get("/work/ENG/files").content.decode()
     assert "No files yet" in empty
     act(cast.swe, "write_project_file", project="ENG", path="plans/lamp.md", content="# Lamp")
@@ -192,10 +193,11 @@ def test_a_projects_files_stand_on_a_page_of_their_own(ana: Client, cast: Cast) 
     assert ana.get("/work/NOPE/files").status_code == 404
 
 
+@pytest.mark.covers("TRK-40")
 def test_a_person_puts_a_file_into_a_project_and_a_taken_path_gets_its_next_version(
     ana: Client, cast: Cast, settings: Any
 ) -> None:
-    """TRK-40: by the form of the page, with and without scripts; a refusal stands beside it."""
+    """By the form of the page, with and without scripts; a refusal stands beside it."""
 
     def put(content: bytes, op: str, path: str = "plans/", **more: Any) -> Any:
         upload = SimpleUploadedFile("lamp.md", content, content_type="text/markdown")
@@ -220,10 +222,11 @@ def test_a_person_puts_a_file_into_a_project_and_a_taken_path_gets_its_next_vers
     assert stranger["Location"].startswith(str(settings.LOGIN_URL))
 
 
+@pytest.mark.covers("TRK-40")
 def test_a_file_is_read_beside_the_page_and_what_is_none_is_not_guessed(
     ana: Client, cast: Cast
 ) -> None:
-    """TRK-40: the beginning of a text, the picture of a picture, of the rest the facts."""
+    """The beginning of a text, the picture of a picture, of the rest the facts."""
     create(cast.ana, "Lamp", project="ENG")
     texts = {"short.md": b"# Lamp <b>", "long.txt": b"lamp " * 4000, "data.bin": b"\x00\xff" * 9}
     for name, content in texts.items():

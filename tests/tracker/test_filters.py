@@ -40,6 +40,7 @@ def test_lists_negations_and_flags_are_read() -> None:
     assert (filters.limit, filters.sort) == (10, Sort("due", descending=True))
 
 
+@pytest.mark.covers("TRK-19", "TRK-21")
 @pytest.mark.parametrize(
     ("given", "names"),
     [
@@ -79,7 +80,7 @@ def test_lists_negations_and_flags_are_read() -> None:
     ],
 )
 def test_what_is_not_understood_is_refused_by_name(given: dict[str, str], names: str) -> None:
-    """TRK-19, TRK-21: unknown keys, values and presets, with the nearest that there is."""
+    """Unknown keys, values and presets, with the nearest that there is."""
     with pytest.raises(Invalid, match="(?s).*" + names.replace("[", r"\[")) as refusal:
         parse_filters(given)
     assert refusal.value.detail["field"] in given
@@ -98,8 +99,8 @@ def test_empty_values_are_no_filters_but_the_empty_column_is_one() -> None:
     assert parse_filters({"group_by": "tag", "group": ""}).group == ""
 
 
+@pytest.mark.covers("TRK-21")
 def test_what_is_typed_wins_over_a_preset() -> None:
-    """TRK-21."""
     plain = parse_filters({"preset": "triage"})
     assert (plain.assignee, plain.open_only, plain.sort) == (
         Choice(("none",)), True, Sort("created"),
@@ -114,6 +115,7 @@ def test_what_is_typed_wins_over_a_preset() -> None:
 SUNDAY = date(2026, 3, 1)
 
 
+@pytest.mark.covers("TRK-19", "TRK-28")
 @pytest.mark.parametrize(
     ("written", "days"),
     [
@@ -133,7 +135,7 @@ SUNDAY = date(2026, 3, 1)
     ],
 )
 def test_a_test_of_a_date_means_days_of_the_company(written: str, days: Span) -> None:
-    """TRK-19; a week ends on its Sunday (TRK-28)."""
+    """A week ends on its Sunday."""
     assert span(read_date_test("due", written), SUNDAY) == days
 
 
@@ -175,10 +177,11 @@ _shape = {
 }  # fmt: skip
 
 
+@pytest.mark.covers("TRK-19")
 @settings(max_examples=120, deadline=None)
 @generated(st.fixed_dictionaries({}, optional=_filter | _shape))
 def test_a_query_that_is_written_again_is_the_same_query(query: dict[str, object]) -> None:
-    """TRK-19: one grammar; what a page, a program or a tool writes, each of them reads."""
+    """One grammar; what a page, a program or a tool writes, each of them reads."""
     filters = parse_filters(query)
     written = write_filters(filters)
     assert set(written) <= set(KEYS)

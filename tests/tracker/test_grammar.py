@@ -41,8 +41,8 @@ def ana(cast: Cast) -> Client:
     return signed_in(Client(headers={"origin": ORIGIN}), person)
 
 
+@pytest.mark.covers("TRK-19")
 def test_every_key_finds_exactly_what_it_says(cast: Cast) -> None:
-    """TRK-19."""
     lamp = create(cast.ana, "Lamp", project="ENG", assignee="agent-swe", due="today")
     part = create(cast.ana, "Glass", parent=lamp.key, assignee="qa")
     deep = create(cast.ana, "Sand", parent=part.key)
@@ -85,8 +85,8 @@ def test_every_key_finds_exactly_what_it_says(cast: Cast) -> None:
     assert keys(cast, "packer", preset="my_queue") == []
 
 
+@pytest.mark.covers("TRK-22")
 def test_figures_are_over_the_whole_set_and_absent_of_an_empty_one(cast: Cast) -> None:
-    """TRK-22."""
     for tokens in (10, 20, 60):
         change(create(cast.ana, "Lamp", project="ENG"), tokens_in=tokens)
     wanted = "tokens:sum,tokens:avg,tokens:median,tokens:p90,tokens:count,turns:max"
@@ -98,8 +98,8 @@ def test_figures_are_over_the_whole_set_and_absent_of_an_empty_one(cast: Cast) -
     assert ask(cast, totals=wanted, q="nothing").totals == {}
 
 
+@pytest.mark.covers("TRK-22")
 def test_an_item_knows_its_place_in_a_list(cast: Cast) -> None:
-    """TRK-22."""
     a, b, c = (create(cast.ana, title, project="ENG") for title in "abc")
     place = ask(cast, around=b.key, sort="-title", limit=1).around
     assert place is not None
@@ -108,9 +108,10 @@ def test_an_item_knows_its_place_in_a_list(cast: Cast) -> None:
         ask(cast, around="eng-9")
 
 
+@pytest.mark.covers("TRK-22")
 @pytest.mark.parametrize("sort", ["title", "-title", "finished", "-finished", "-tokens"])
 def test_every_order_pages_without_a_gap_or_a_double(cast: Cast, sort: str) -> None:
-    """TRK-22: empty values last both ways."""
+    """Empty values last both ways."""
     for n in range(6):
         item = create(
             cast.ana, f"Item {n % 4}", project="ENG", status="done" if n % 3 else "todo"
@@ -139,8 +140,9 @@ def columns(found: Listing) -> dict[str, tuple[int, list[str]]]:
     }
 
 
+@pytest.mark.covers("TRK-27")
 def test_a_column_counts_the_whole_set_and_holds_its_first_items(cast: Cast) -> None:
-    """TRK-27: closed axes show their empty columns, open ones only those with items."""
+    """Closed axes show their empty columns, open ones only those with items."""
     for n in range(3):
         create(cast.ana, f"Item {n}", project="ENG", assignee="agent-swe")
     done = create(cast.ana, "Done", project="OPS", status="done")
@@ -161,8 +163,8 @@ def test_a_column_counts_the_whole_set_and_holds_its_first_items(cast: Cast) -> 
         ask(cast, group_by="status", group="finished")
 
 
+@pytest.mark.covers("TRK-27")
 def test_an_item_with_two_tags_stands_in_two_columns_and_counts_once(cast: Cast) -> None:
-    """TRK-27."""
     item, bare = create(cast.ana, "Lamp", project="ENG"), create(cast.ana, "Box", project="OPS")
     change(item, tags=["glass", "late"])
     found = ask(cast, group_by="tag")
@@ -175,8 +177,8 @@ def test_an_item_with_two_tags_stands_in_two_columns_and_counts_once(cast: Cast)
     assert keys(cast, group_by="tag", group="") == [bare.key]
 
 
+@pytest.mark.covers("TRK-27")
 def test_swimlanes_cross_the_columns(cast: Cast) -> None:
-    """TRK-27."""
     create(cast.ana, "a", project="ENG", assignee="qa")
     create(cast.ana, "b", project="OPS", assignee="qa", status="done")
     found = ask(cast, group_by="assignee", group_by2="project").groups
@@ -186,8 +188,8 @@ def test_swimlanes_cross_the_columns(cast: Cast) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.covers("TRK-27")
 def test_too_many_columns_are_refused(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
-    """TRK-27."""
     create(cast.ana, "a", project="ENG")
     create(cast.ana, "b", project="OPS")
     monkeypatch.setattr("tracker.queries.groups.COLUMNS_MOST", 1)
@@ -198,6 +200,7 @@ def test_too_many_columns_are_refused(cast: Cast, monkeypatch: pytest.MonkeyPatc
         ask(cast, group_by="status")
 
 
+@pytest.mark.covers("TRK-28")
 @pytest.mark.parametrize(
     "now",
     [datetime(2026, 3, 11, 14, 59, tzinfo=UTC), datetime(2026, 3, 11, 15, 1, tzinfo=UTC)],
@@ -206,7 +209,7 @@ def test_too_many_columns_are_refused(cast: Cast, monkeypatch: pytest.MonkeyPatc
 def test_due_bands_filters_and_the_mark_agree_on_the_companys_day(
     cast: Cast, monkeypatch: pytest.MonkeyPatch, now: datetime
 ) -> None:
-    """TRK-28, I06: the company lives in Tokyo, its day ends at 15:00 UTC."""
+    """The company lives in Tokyo, its day ends at 15:00 UTC."""
     items = [create(cast.ana, str(n), project="ENG", due=f"2026-03-{n:02}") for n in range(8, 22)]
     change(items[0], status="done", group="done", finished_at=now)
     change(items[4], due_all_day=False, due_at=datetime(2026, 3, 12, 0, 0, tzinfo=UTC))
@@ -240,8 +243,9 @@ def test_a_day_stays_the_day_that_was_written_for_every_reader(
     assert WorkItem.objects.get().due_all_day
 
 
+@pytest.mark.covers("TRK-27", "TRK-22")
 def test_a_program_gets_columns_totals_and_its_place(cast: Cast, ana: Client) -> None:
-    """TRK-27, TRK-22 by REST: the same grammar."""
+    """REST: the same grammar."""
     create(cast.ana, "a", project="ENG", assignee="qa")
     create(cast.ana, "b", project="ENG")
     answer = ana.get(
@@ -260,8 +264,8 @@ def test_a_program_gets_columns_totals_and_its_place(cast: Cast, ana: Client) ->
     assert "assignee" in refused.json()["message"]
 
 
+@pytest.mark.covers("TRK-19", "TRK-52")
 def test_an_agent_asks_with_the_same_grammar(cast: Cast) -> None:
-    """TRK-19, TRK-52."""
     item = create(cast.ana, "Lamp", project="ENG", assignee="agent-swe")
     change(item, tags=["late"])
     create(cast.ana, "Box", project="OPS", status="done")
@@ -275,8 +279,8 @@ def test_an_agent_asks_with_the_same_grammar(cast: Cast) -> None:
         act(cast.swe, "list_work_items", filters={"group_by": "status"})
 
 
+@pytest.mark.covers("TRK-19")
 def test_a_foreign_cursor_is_refused_and_breaks_nothing(cast: Cast, ana: Client) -> None:
-    """TRK-19."""
     for sort, value, ident in (
         ("due", "soon", "x"), ("priority", "high", "0" * 32), ("title", 3, "0" * 32),
     ):  # fmt: skip
@@ -285,6 +289,7 @@ def test_a_foreign_cursor_is_refused_and_breaks_nothing(cast: Cast, ana: Client)
         assert (answer.status_code, "cursor" in answer.json()["message"]) == (400, True)
 
 
+@pytest.mark.covers("TRK-27")
 @pytest.mark.parametrize(
     "given",
     [
@@ -296,7 +301,7 @@ def test_a_foreign_cursor_is_refused_and_breaks_nothing(cast: Cast, ana: Client)
 def test_a_list_costs_the_same_statements_whatever_it_holds(
     cast: Cast, given: dict[str, Any]
 ) -> None:
-    """TRK-27: bounded statements."""
+    """Bounded statements."""
     create(cast.ana, "Item", project="ENG", assignee="qa")
 
     def cost() -> int:

@@ -47,8 +47,8 @@ def test_filters_find_exactly_what_they_say(cast: Cast) -> None:
     assert keys(cast, q="eng-2") == [wick.key]
 
 
+@pytest.mark.covers("TRK-52")
 def test_a_name_that_nobody_has_is_refused_and_not_read_as_nobody(cast: Cast) -> None:
-    """TRK-52."""
     with pytest.raises(Invalid, match="assignee: nobody here is called 'agent-sw'"):
         keys(cast, assignee="agent-sw")
 
@@ -81,8 +81,8 @@ def test_pages_join_without_a_gap_or_a_double_and_empty_values_come_last(
     assert seen == whole
 
 
+@pytest.mark.covers("TRK-52")
 def test_the_list_tool_says_what_is_there_and_how_to_go_on(cast: Cast) -> None:
-    """TRK-52."""
     for n in range(3):
         create(cast.ana, f"Item {n}", project="ENG", assignee="agent-swe", priority="high")
     answer = act(cast.swe, "list_work_items", assignee="me", limit=2, sort="rank")
@@ -95,8 +95,9 @@ def test_the_list_tool_says_what_is_there_and_how_to_go_on(cast: Cast) -> None:
     assert act(cast.qa, "list_work_items", assignee="me").message.startswith("Nothing matches")
 
 
+@pytest.mark.covers("TRK-52", "TRK-34")
 def test_the_item_tool_shows_text_talk_history_and_how_to_answer(cast: Cast) -> None:
-    """TRK-52, TRK-34: excerpts, one whole by its id."""
+    """Excerpts, one whole by its id."""
     item = create(cast.ana, "Lamp", project="ENG", assignee="agent-swe", body="Make it bright.")
     create(cast.ana, "Glass", parent=item.key)
     ident = comment(cast.ana, item, "Why so dim?", ask="agent-swe").data["comment"]
@@ -122,8 +123,8 @@ def test_the_item_tool_shows_text_talk_history_and_how_to_answer(cast: Cast) -> 
         act(cast.swe, "get_work_item", item="ENG-1", include=["everything"])
 
 
+@pytest.mark.covers("TRK-52")
 def test_my_work_has_every_section_with_full_counts(cast: Cast) -> None:
-    """TRK-52."""
     mine = create(cast.ana, "Mine", project="ENG", assignee="agent-swe")
     given = create(cast.swe, "Given away", project="ENG", assignee="qa")
     comment(cast.ana, mine, "When?", ask="agent-swe")
@@ -141,8 +142,8 @@ def test_my_work_has_every_section_with_full_counts(cast: Cast) -> None:
     assert act(cast.packer, "my_work").message == "Nothing is on you, nobody waits for you."
 
 
+@pytest.mark.covers("TRK-29")
 def test_a_board_has_every_open_lane_in_manual_order_and_this_weeks_finished(cast: Cast) -> None:
-    """TRK-29."""
     first, second, third = (create(cast.ana, title, project="ENG") for title in "ABC")
     old = create(cast.ana, "Old", project="ENG", status="done")
     create(cast.ana, "Elsewhere", project="OPS")
@@ -247,10 +248,11 @@ def test_statements_do_not_grow_with_what_a_page_holds(cast: Cast) -> None:
     assert max(before) <= 24
 
 
+@pytest.mark.covers("TRK-52", "TURN-36")
 def test_an_answer_too_large_to_read_is_refused_and_says_what_narrows_it(
     cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """TRK-52, TURN-36: whole or not at all, never cut in silence."""
+    """Whole or not at all, never cut in silence."""
     item = create(cast.ana, "Lamp", project="ENG", body="bright " * 100)
     for n in range(20):
         comment(cast.ana, item, f"{n} " + "word " * 50)

@@ -48,8 +48,9 @@ def test_my_work_has_a_section_for_each_claim_with_exact_totals(cast: Cast, ana:
     assert ana.get("/me/elsewhere").status_code == 404
 
 
+@pytest.mark.covers("TRK-19")
 def test_a_list_takes_every_key_of_the_grammar_from_its_address(cast: Cast, ana: Client) -> None:
-    """TRK-19: chips say what is set; a wrong key is refused by name."""
+    """Chips say what is set; a wrong key is refused by name."""
     create(cast.ana, "Lamp", project="ENG", priority="high", due="today")
     create(cast.ana, "Wick", project="ENG")
     page = html(ana, "/work?priority=high&due=today&sort=title")
@@ -61,10 +62,11 @@ def test_a_list_takes_every_key_of_the_grammar_from_its_address(cast: Cast, ana:
     assert "assignee" in refused.content.decode()
 
 
+@pytest.mark.covers("TRK-27")
 def test_a_list_and_a_board_come_in_columns_of_any_axis_and_load_more_of_one(
     cast: Cast, ana: Client
 ) -> None:
-    """TRK-27: the figure of a column is of its whole set."""
+    """The figure of a column is of its whole set."""
     for n in range(22):
         create(cast.ana, f"Lamp {n}", project="ENG", assignee="qa", priority="high")
     create(cast.ana, "Loose", project="ENG")
@@ -138,10 +140,11 @@ def grow(count: int) -> None:
         )
 
 
+@pytest.mark.covers("TRK-31")
 def test_the_list_is_the_one_grid_with_whole_counts_server_sort_and_a_column_chooser(
     cast: Cast, ana: Client
 ) -> None:
-    """TRK-31: bands count the set, a head sorts it, a column can go, and the address keeps it."""
+    """Bands count the set, a head sorts it, a column can go, and the address keeps it."""
     create(cast.ana, "Lamp", project="ENG", assignee="qa", priority="high", due="2026-01-02")
     grow(29)
     create(cast.ana, "Wick", project="ENG", status="done")
@@ -166,10 +169,11 @@ def test_the_list_is_the_one_grid_with_whole_counts_server_sort_and_a_column_cho
     assert '<input type="hidden" name="cols" value="title,due">' in few
 
 
+@pytest.mark.covers("TRK-22")
 def test_an_item_opens_between_its_neighbours_of_the_list_it_was_in(
     cast: Cast, ana: Client
 ) -> None:
-    """TRK-22: of its project by hand, or of the list that the row was drawn in."""
+    """Of its project by hand, or of the list that the row was drawn in."""
     for title, priority in (("Lamp", "high"), ("Wick", "low"), ("Glass", "high")):
         create(cast.ana, title, project="ENG", priority=priority)
     plain = html(ana, "/work/ENG-2")
@@ -188,8 +192,9 @@ def test_an_item_opens_between_its_neighbours_of_the_list_it_was_in(
     assert ana.get("/work/ENG-1?list=asignee%3Dqa").status_code == 400
 
 
+@pytest.mark.covers("TRK-27")
 def test_a_lane_goes_on_behind_its_last_card_and_keeps_its_total(cast: Cast, ana: Client) -> None:
-    """TRK-27: a board draws the first cards, a lane loads the following ones by hand order."""
+    """A board draws the first cards, a lane loads the following ones by hand order."""
     create(cast.ana, "Lamp", project="ENG")
     grow(59)
     old = create(cast.ana, "Old", project="ENG", status="done")

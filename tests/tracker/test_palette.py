@@ -47,10 +47,11 @@ def send(client: Client, drawn: str, op_id: str) -> int:
     return client.post(f"/act/{verb}", fields(drawn) | {"op_id": op_id}).status_code
 
 
+@pytest.mark.covers("TRK-23", "UI-13")
 def test_items_are_searched_in_their_text_and_the_mode_served_is_said(
     cast: Cast, ana: Client
 ) -> None:
-    """TRK-23, UI-13: words anywhere in an item, and letters of a title while they are typed."""
+    """Words anywhere in an item, and letters of a title while they are typed."""
     lamp = create(cast.ana, "Dim it", project="ENG", body="The beacon flickers at dusk.")
     comment(cast.ana, lamp, "Seen by the harbourmaster too.")
     for words in ("beacon", "harbourmaster", "Dim"):
@@ -62,8 +63,9 @@ def test_items_are_searched_in_their_text_and_the_mode_served_is_said(
     assert "Nothing matches" in asked(ana, q="#submarine")
 
 
+@pytest.mark.covers("UI-15")
 def test_an_item_is_assigned_when_exactly_one_agent_matches(cast: Cast, ana: Client) -> None:
-    """UI-15: the row is always drawn, with the reason where it cannot act."""
+    """The row is always drawn, with the reason where it cannot act."""
     lamp = create(cast.ana, "Lamp", project="ENG")
     assert "Open an item" in row(asked(ana, q="agent-swe"), "alt+a")
     assert "exactly one agent" in row(asked(ana, q="agent", ref=f"item:{lamp.key}"), "alt+a")
@@ -74,8 +76,8 @@ def test_an_item_is_assigned_when_exactly_one_agent_matches(cast: Cast, ana: Cli
     assert WorkItem.objects.get(pk=lamp.pk).assignee == Seat.objects.get(handle="agent-swe")
 
 
+@pytest.mark.covers("UI-15")
 def test_an_agent_is_asked_about_the_open_item(cast: Cast, ana: Client) -> None:
-    """UI-15."""
     lamp = create(cast.ana, "Lamp", project="ENG")
     ref = f"item:{lamp.key}"
     assert "then the question" in row(asked(ana, q="agent-swe", ref=ref), "mod+Enter")
@@ -86,8 +88,9 @@ def test_an_agent_is_asked_about_the_open_item(cast: Cast, ana: Client) -> None:
     assert found.body == "how far is it?"
 
 
+@pytest.mark.covers("UI-15")
 def test_an_item_is_created_in_the_project_that_is_open(cast: Cast, ana: Client) -> None:
-    """UI-15: once however often it is taken, while nobody knows whether it landed."""
+    """Once however often it is taken, while nobody knows whether it landed."""
     assert "Type its title first" in row(asked(ana, q=">", ref="project:OPS"), "alt+c")
     ready = row(asked(ana, q="Buy <glass> & lead", ref="project:OPS"), "alt+c")
     for _ in range(2):
@@ -99,8 +102,8 @@ def test_an_item_is_created_in_the_project_that_is_open(cast: Cast, ana: Client)
     assert "project" not in fields(row(asked(ana, q="Order a spare", ref="<b>"), "alt+c"))
 
 
+@pytest.mark.covers("UI-15", "UI-25")
 def test_who_may_not_write_sees_why(cast: Cast) -> None:
-    """UI-15, UI-25."""
     reader = signed_in(Client(headers={"origin": ORIGIN}), a_person("kim.cho", grants=()))
     lamp = create(cast.ana, "Lamp", project="ENG")
     html = asked(reader, q="agent-swe", ref=f"item:{lamp.key}")

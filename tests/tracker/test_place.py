@@ -24,8 +24,8 @@ def place(cast: Cast, item: WorkItem, **where: str) -> None:
     act(cast.ana, "place_work_item", item=item.key, if_match=item.version, **where)
 
 
+@pytest.mark.covers("TRK-29")
 def test_an_item_goes_between_its_neighbours_and_nothing_else_of_it_changes(cast: Cast) -> None:
-    """TRK-29."""
     a, b, c = (create(cast.ana, title, project="ENG") for title in "abc")
     history, updated = Change.objects.count(), c.updated_at
     place(cast, c, before=a.key)
@@ -38,8 +38,8 @@ def test_an_item_goes_between_its_neighbours_and_nothing_else_of_it_changes(cast
     assert (c.version, c.updated_at, Change.objects.count()) == (1, updated, history)
 
 
+@pytest.mark.covers("TRK-29")
 def test_a_new_lane_is_a_change_of_status_that_people_hear_of(cast: Cast) -> None:
-    """TRK-29."""
     a = create(cast.omar, "a", project="OPS", assignee="packer")
     b = create(cast.omar, "b", project="OPS")
     read_mail("packer")
@@ -51,8 +51,8 @@ def test_a_new_lane_is_a_change_of_status_that_people_hear_of(cast: Cast) -> Non
     assert Notice.objects.get(seat__handle="omar", reason="reporter").actor == "ana"
 
 
+@pytest.mark.covers("TRK-29")
 def test_a_stale_version_a_foreign_neighbour_and_two_neighbours_are_refused(cast: Cast) -> None:
-    """TRK-29."""
     a, b = create(cast.ana, "a", project="ENG"), create(cast.ana, "b", project="OPS")
     for args, error, names in (
         ({"if_match": 7}, Conflict, "version 1, not 7"),
@@ -70,10 +70,10 @@ def test_agents_do_not_drag(cast: Cast) -> None:
         attempt(cast.swe, "place_work_item", item=item.key, if_match=1).unwrap()
 
 
+@pytest.mark.covers("TRK-30")
 def test_endless_drags_into_one_gap_stay_in_order_with_short_keys(
     cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """TRK-30."""
     monkeypatch.setattr(rank, "RESPREAD_AT", 14)
     a, b, c = (create(cast.ana, title, project="ENG") for title in "abc")
     for _ in range(40):
@@ -84,8 +84,8 @@ def test_endless_drags_into_one_gap_stay_in_order_with_short_keys(
     assert all(len(key) <= rank.RESPREAD_AT for key in keys)
 
 
+@pytest.mark.covers("TRK-30")
 def test_a_respread_keeps_the_order_and_shortens_the_keys(cast: Cast) -> None:
-    """TRK-30."""
     items = [create(cast.ana, title, project="ENG") for title in "abcdefgh"]
     low = items[0].rank
     for item in items[1:]:

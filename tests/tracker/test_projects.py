@@ -38,8 +38,9 @@ def _ana() -> Client:
     return signed_in(Client(headers={"origin": ORIGIN}), person)
 
 
+@pytest.mark.covers("TRK-3")
 def test_kept_counts_never_drift_over_filing_changing_placing_and_talking(cast: Cast) -> None:
-    """TRK-3: every step leaves what a full count gives."""
+    """Every step leaves what a full count gives."""
     first = create(cast.ana, "One", project="ENG")
     second = create(cast.swe, "Two", project="ENG", status="in_progress")
     create(cast.ana, "Done at once", project="ENG", status="done")
@@ -63,8 +64,9 @@ def test_kept_counts_never_drift_over_filing_changing_placing_and_talking(cast: 
     assert counts.recount(check=True) == []
 
 
+@pytest.mark.covers("TRK-3")
 def test_the_newest_change_is_the_newest_entry_of_history(cast: Cast) -> None:
-    """TRK-3: a drag in the order, spend and settings do not move it; an unused project has none."""
+    """A drag in the order, spend and settings do not move it; an unused project has none."""
     assert project(cast.ana, "ENG")["last_change"] is None
     item = create(cast.ana, "One", project="ENG")
     other = create(cast.swe, "Two", project="ENG")
@@ -81,11 +83,11 @@ def test_the_newest_change_is_the_newest_entry_of_history(cast: Cast) -> None:
     assert counts.recount(check=True) == []
 
 
+@pytest.mark.covers("TRK-3")
 @pytest.mark.parametrize("asked", ["--check", ""])
 def test_a_recount_finds_what_drifted_and_mends_it_unless_it_only_checks(
     cast: Cast, asked: str
 ) -> None:
-    """TRK-3."""
     create(cast.ana, "One", project="ENG")
     WorkItem.objects.filter(project__key="ENG").update(status="in_progress", group="active")
     stdout = io.StringIO()
@@ -105,8 +107,8 @@ def test_a_recount_finds_what_drifted_and_mends_it_unless_it_only_checks(
     assert counts.recount(check=True) == []
 
 
+@pytest.mark.covers("TRK-4")
 def test_the_directory_is_narrowed_sorted_and_counted(cast: Cast) -> None:
-    """TRK-4."""
 
     def keys(**query: str) -> list[str]:
         return [row["key"] for row in directory(cast.ana, query).rows]
@@ -133,15 +135,16 @@ def test_the_directory_is_narrowed_sorted_and_counted(cast: Cast) -> None:
         directory(cast.ana, {"sort": "opne"})
 
 
+@pytest.mark.covers("TRK-4")
 def test_the_directory_sorts_a_project_without_any_change_last_both_ways(cast: Cast) -> None:
-    """TRK-4."""
     create(cast.ana, "One", project="OPS")
     for sort in ("last_change", "-last_change"):
         assert [row["key"] for row in directory(cast.ana, {"sort": sort}).rows] == ["OPS", "ENG"]
 
 
+@pytest.mark.covers("TRK-4")
 def test_an_archived_project_takes_no_new_item_or_file_until_it_is_restored(cast: Cast) -> None:
-    """TRK-4: what is there goes on."""
+    """What is there goes on."""
     item = create(cast.ana, "One", project="ENG")
     act(cast.cto, "write_project", project="ENG", archived=True)
     for call in (
@@ -157,8 +160,8 @@ def test_an_archived_project_takes_no_new_item_or_file_until_it_is_restored(cast
     assert create(cast.ana, "Two", project="ENG").key == "ENG-2"
 
 
+@pytest.mark.covers("TRK-4")
 def test_only_the_lead_whoever_is_above_and_people_change_a_project(cast: Cast) -> None:
-    """TRK-4."""
     for sent in ({"archived": True}, {"default_assignee": "qa"}):
         with pytest.raises(Forbidden, match="agent-cto"):
             act(cast.swe, "write_project", project="ENG", **sent)
@@ -171,8 +174,8 @@ def test_only_the_lead_whoever_is_above_and_people_change_a_project(cast: Cast) 
     assert same.message == "Nothing changed."
 
 
+@pytest.mark.covers("TRK-4", "TRK-18")
 def test_a_seat_lists_the_projects_with_their_tags(cast: Cast) -> None:
-    """TRK-4, TRK-18."""
     act(cast.swe, "write_project", project="ENG", tags_add=[{"label": "Night shift"}])
     result = act(cast.swe, "list_projects")
     assert (
@@ -183,8 +186,8 @@ def test_a_seat_lists_the_projects_with_their_tags(cast: Cast) -> None:
     assert result.data["total"] == 2
 
 
+@pytest.mark.covers("TRK-4")
 def test_the_api_gives_the_directory_with_its_census(cast: Cast) -> None:
-    """TRK-4."""
     client = _ana()
     create(cast.ana, "One", project="ENG")
     act(cast.ana, "write_project", project="OPS", archived=True)
@@ -201,8 +204,9 @@ def test_the_api_gives_the_directory_with_its_census(cast: Cast) -> None:
     assert get(colour="red")["message"].startswith("colour:")
 
 
+@pytest.mark.covers("TRK-4")
 def test_the_page_of_projects_shows_what_is_asked_for_and_leads_to_each(cast: Cast) -> None:
-    """TRK-4: rows open beside the list, and archived projects are out of the way."""
+    """Rows open beside the list, and archived projects are out of the way."""
     create(cast.ana, "One", project="ENG")
     act(cast.ana, "write_project", project="OPS", archived=True)
     client = _ana()
@@ -221,8 +225,8 @@ def test_the_page_of_projects_shows_what_is_asked_for_and_leads_to_each(cast: Ca
     assert '<option value="OPS"' not in new
 
 
+@pytest.mark.covers("TRK-4", "TRK-18")
 def test_a_project_is_archived_and_its_tags_are_kept_from_its_overview(cast: Cast) -> None:
-    """TRK-4, TRK-18."""
     client = _ana()
 
     def post(**fields: str) -> int:
@@ -250,8 +254,8 @@ def test_a_project_is_archived_and_its_tags_are_kept_from_its_overview(cast: Cas
     assert 'data-live="project:ENG"' in part
 
 
+@pytest.mark.covers("TRK-18")
 def test_labels_are_set_from_the_page_of_an_item(cast: Cast) -> None:
-    """TRK-18."""
     item = create(cast.ana, "One", project="ENG")
     client = _ana()
     answer = client.post(

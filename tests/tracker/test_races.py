@@ -59,8 +59,8 @@ def results(outcomes: list[Any]) -> list[Any]:
     return outcomes
 
 
+@pytest.mark.covers("TRK-2", "TRK-43")
 def test_fifty_parallel_creates_get_fifty_keys_and_a_gapless_history(crew: Cast) -> None:
-    """TRK-2, TRK-43, I01."""
 
     def file(n: int) -> Callable[[], str]:
         return lambda: create(crew.ana, f"Item {n}", project="ENG").key
@@ -73,8 +73,8 @@ def test_fifty_parallel_creates_get_fifty_keys_and_a_gapless_history(crew: Cast)
     assert sorted(Change.objects.values_list("seq", flat=True)) == list(range(1, 51))
 
 
+@pytest.mark.covers("TRK-30")
 def test_two_drags_into_one_gap_get_distinct_places(crew: Cast) -> None:
-    """TRK-30."""
     a, b, c, d = (create(crew.ana, title, project="ENG") for title in "abcd")
     drags = [
         lambda item=item: act(crew.ana, "place_work_item", item=item.key, if_match=1, after=a.key)
@@ -87,8 +87,8 @@ def test_two_drags_into_one_gap_get_distinct_places(crew: Cast) -> None:
     assert b.title == "b"
 
 
+@pytest.mark.covers("TRK-35")
 def test_of_two_answers_to_one_ask_exactly_one_lands(crew: Cast) -> None:
-    """TRK-35."""
     item = create(crew.ana, project="ENG", assignee="agent-swe")
     ident = comment(crew.swe, item, "Go?", ask="ana").data["comment"]
     answers = [
@@ -102,8 +102,8 @@ def test_of_two_answers_to_one_ask_exactly_one_lands(crew: Cast) -> None:
     assert Comment.objects.filter(answers_id=ident).count() == 1
 
 
+@pytest.mark.covers("TRK-10")
 def test_two_moves_that_would_close_a_circle_do_not(crew: Cast) -> None:
-    """TRK-10."""
     a, b = create(crew.ana, "a", project="ENG"), create(crew.ana, "b", project="ENG")
     outcomes = at_once(
         lambda: act(crew.ana, "update_work_item", item=a.key, parent=b.key),
@@ -114,8 +114,8 @@ def test_two_moves_that_would_close_a_circle_do_not(crew: Cast) -> None:
     assert sorted(parents.values(), key=str) in ([None, "a"], [None, "b"], ["a", None], ["b", None])
 
 
+@pytest.mark.covers("TRK-8")
 def test_edits_of_different_fields_at_once_both_stay(crew: Cast) -> None:
-    """TRK-8."""
     item = create(crew.ana, project="ENG")
     results(
         at_once(
@@ -129,8 +129,8 @@ def test_edits_of_different_fields_at_once_both_stay(crew: Cast) -> None:
     assert item.version == 4
 
 
+@pytest.mark.covers("ADD-12")
 def test_agents_talking_at_once_still_stop_at_five_wakes(crew: Cast) -> None:
-    """ADD-12."""
     item = create(crew.ana, project="ENG", assignee="agent-cto")
     start = len(mail("qa"))
     talk = [

@@ -11,9 +11,9 @@ from tracker import rank
 places = st.lists(st.floats(min_value=0, max_value=1), max_size=120)
 
 
+@pytest.mark.covers("TRK-30")
 @given(places)
 def test_any_sequence_of_inserts_keeps_every_key_distinct_and_in_place(spots: list[float]) -> None:
-    """TRK-30."""
     order: list[str] = []
     for spot in spots:
         place = round(spot * len(order))
@@ -38,8 +38,8 @@ def test_a_spread_rises_and_stays_between_its_neighbours(spots: list[float], cou
     assert all(rank.is_key(key) for key in keys)
 
 
+@pytest.mark.covers("TRK-30")
 def test_appending_and_prepending_never_make_a_key_longer() -> None:
-    """TRK-30."""
     low = high = rank.first()
     for _ in range(2000):
         high = rank.between(high, None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
 from django.db import transaction
 
 from agents.events import SpendAdded, TurnFailed
@@ -31,8 +32,8 @@ def apply(text: str) -> None:
     apply_document(engine_actor("tests"), text, summary="changed by a test")
 
 
+@pytest.mark.covers("TRK-1")
 def test_projects_follow_the_chart_and_outlive_it(cast: Cast) -> None:
-    """TRK-1."""
     eng = Project.objects.get(key="ENG")
     assert (eng.name, eng.purpose, eng.unit_key) == ("Engineering", "Builds the lamps", "eng")
     assert eng.lead_id == cast.cto.seat_id
@@ -49,8 +50,8 @@ def test_projects_follow_the_chart_and_outlive_it(cast: Cast) -> None:
     assert create(cast.ana, project="ENG").key == "ENG-2"
 
 
+@pytest.mark.covers("TRK-1")
 def test_an_apply_that_changes_nothing_of_a_project_leaves_its_version(cast: Cast) -> None:
-    """TRK-1."""
     apply(COMPANY + "vision: Light everywhere\n")
     assert set(Project.objects.values_list("version", flat=True)) == {1}
     assert not EngineEvent.objects.filter(type="project_updated").exists()
@@ -72,8 +73,8 @@ def spend(item: WorkItem, op_id: str, turn: object, tokens: int = 100) -> None:
         )
 
 
+@pytest.mark.covers("TURN-10")
 def test_spend_is_added_once_a_stretch_and_a_turn_counts_once(cast: Cast) -> None:
-    """TURN-10."""
     item, turn = create(cast.ana, project="ENG"), new_id()
     spend(item, "a", turn)
     spend(item, "a", turn)
@@ -95,8 +96,8 @@ def failed(cast: Cast, item: WorkItem | None, **given: Any) -> TurnFailed:
     return TurnFailed(**(facts | given))
 
 
+@pytest.mark.covers("ADD-4")
 def test_a_failed_turn_is_said_on_the_item_and_to_whoever_waits(cast: Cast) -> None:
-    """ADD-4."""
     item = create(cast.ana, project="ENG", assignee="agent-swe")
     read_mail("agent-swe")
     with transaction.atomic():
@@ -142,8 +143,8 @@ def test_items_and_projects_are_references_with_a_name_and_a_place(cast: Cast) -
     assert TOPICS["item"](cast.ana, "ENG-1")
 
 
+@pytest.mark.covers("ADD-1")
 def test_what_waits_on_people_is_known_by_seat(cast: Cast) -> None:
-    """ADD-1."""
     item = create(cast.ana, "Lamp", project="ENG", assignee="agent-swe")
     comment(cast.swe, item, "Which?", ask="ana")
     comment(cast.swe, item, "And when?", ask="ana")

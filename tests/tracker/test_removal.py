@@ -65,8 +65,8 @@ def a_tree(cast: Cast) -> tuple[WorkItem, WorkItem, WorkItem]:
     return whole, part, create(cast.ana, "Spring", parent=part.key)
 
 
+@pytest.mark.covers("TRK-51", "TRK-23")
 def test_a_removed_item_is_in_no_list_count_search_or_day(cast: Cast, ana: Client) -> None:
-    """TRK-51, TRK-23"""
     kept = create(cast.ana, "Lantern kept", project="ENG", assignee="qa")
     gone = create(cast.ana, "Lantern gone", project="ENG", assignee="qa", body="Zirconium")
     comment(cast.swe, gone, "Which one?", ask="ana")
@@ -97,8 +97,8 @@ def test_a_removed_item_is_in_no_list_count_search_or_day(cast: Cast, ana: Clien
     assert gone.changes.get(kind="removed").reason == "Filed twice."
 
 
+@pytest.mark.covers("TRK-51")
 def test_every_write_on_a_removed_item_is_refused_by_its_name(cast: Cast) -> None:
-    """TRK-51"""
     gone = create(cast.ana, project="ENG")
     there = create(cast.ana, "There", project="ENG")
     remove(cast, gone)
@@ -120,8 +120,8 @@ def test_every_write_on_a_removed_item_is_refused_by_its_name(cast: Cast) -> Non
     assert "Removed by Ana" in shown
 
 
+@pytest.mark.covers("TRK-51")
 def test_parts_go_with_their_whole_only_when_that_is_said(cast: Cast) -> None:
-    """TRK-51"""
     whole, part, leaf = a_tree(cast)
     with pytest.raises(Conflict, match=r"ENG-1 has parts: ENG-2, ENG-3\. Say subtree=true"):
         remove(cast, whole)
@@ -130,8 +130,9 @@ def test_parts_go_with_their_whole_only_when_that_is_said(cast: Cast) -> None:
     assert listed(cast) == []
 
 
+@pytest.mark.covers("TRK-51")
 def test_restore_brings_back_exactly_what_went_together(cast: Cast) -> None:
-    """TRK-51: a part that was removed earlier stays removed."""
+    """A part that was removed earlier stays removed."""
     whole, part, leaf = a_tree(cast)
     remove(cast, leaf)
     remove(cast, whole, subtree=True)
@@ -148,8 +149,8 @@ def test_restore_brings_back_exactly_what_went_together(cast: Cast) -> None:
     assert recount(check=True) == []
 
 
+@pytest.mark.covers("TRK-51", "ORG-122")
 def test_only_people_remove_and_restore(cast: Cast) -> None:
-    """TRK-51, ORG-122"""
     item = create(cast.ana, project="ENG")
     for name in ("remove_work_item", "restore_work_item", "purge_work_item"):
         with pytest.raises((Forbidden, NotFound)):
@@ -158,8 +159,8 @@ def test_only_people_remove_and_restore(cast: Cast) -> None:
     assert item.removed_at is None
 
 
+@pytest.mark.covers("TRK-44", "TRK-51")
 def test_its_people_hear_of_a_removal_once_and_owe_nothing(cast: Cast) -> None:
-    """TRK-44, TRK-51"""
     whole = create(cast.swe, "Lamp", project="ENG", assignee="qa")
     create(cast.swe, "Switch", parent=whole.key, assignee="qa")
     create(cast.swe, "Spring", parent=whole.key, assignee="packer")
@@ -179,8 +180,8 @@ def test_its_people_hear_of_a_removal_once_and_owe_nothing(cast: Cast) -> None:
     assert mail("agent-cto") == []
 
 
+@pytest.mark.covers("TRK-44")
 def test_the_lead_hears_of_a_removal_that_reaches_nobody_else(cast: Cast) -> None:
-    """TRK-44"""
     item = create(cast.ana, project="ENG")
     read_mail("agent-cto")
     remove(cast, item)
@@ -189,10 +190,10 @@ def test_the_lead_hears_of_a_removal_that_reaches_nobody_else(cast: Cast) -> Non
     assert letter.payload["change"] == "removed"
 
 
+@pytest.mark.covers("TRK-25", "TRK-51")
 def test_the_trash_lists_removals_newest_first_each_with_its_way_back(
     cast: Cast, ana: Client
 ) -> None:
-    """TRK-25, TRK-51"""
     assert "The trash is empty" in ana.get("/work/trash").content.decode()
     whole, part, _ = a_tree(cast)
     other = create(cast.ana, "Wick", project="OPS")
@@ -212,8 +213,8 @@ def test_the_trash_lists_removals_newest_first_each_with_its_way_back(
     assert 'data-undo="undo-remove"' in ana.get(f"/work/{whole.key}").content.decode()
 
 
+@pytest.mark.covers("TRK-51")
 def test_a_program_removes_lists_and_restores_by_rest(cast: Cast, ana: Client) -> None:
-    """TRK-51"""
     whole, _, _ = a_tree(cast)
     url = f"/api/v1/work/{whole.key}"
     refused = ana.delete(url, headers={"Idempotency-Key": "a"})
@@ -243,8 +244,8 @@ def work(*words: str) -> tuple[int, dict[str, Any]]:
     return code, json.loads(out.getvalue())
 
 
+@pytest.mark.covers("TRK-51")
 def test_a_purge_needs_the_key_typed_again(cast: Cast) -> None:
-    """TRK-51"""
     create(cast.ana, project="ENG")
     code, answer = work("purge", "ENG-1", "--key", "ENG-2", "--reason", "Wrong.")
     assert (code, answer["detail"]["field"]) == (2, "key")
@@ -254,8 +255,8 @@ def test_a_purge_needs_the_key_typed_again(cast: Cast) -> None:
     assert work("restore", "ENG-1")[0] == 0
 
 
+@pytest.mark.covers("TRK-51", "TRK-2")
 def test_a_purge_destroys_all_of_an_item_and_says_so_for_ever(cast: Cast, ana: Client) -> None:
-    """TRK-51, TRK-2"""
     top = create(cast.ana, "Top", project="ENG")
     item = create(cast.ana, "Zirconium", parent=top.key, body="Secret", assignee="qa")
     below = create(cast.ana, "Below", parent=item.key)
@@ -301,8 +302,8 @@ def test_a_purge_destroys_all_of_an_item_and_says_so_for_ever(cast: Cast, ana: C
     assert create(cast.ana, "Next", project="ENG").key == "ENG-5"
 
 
+@pytest.mark.covers("TRK-51")
 def test_the_parts_of_a_purged_top_become_tops_and_removed_ones_stay_removed(cast: Cast) -> None:
-    """TRK-51"""
     whole, part, leaf = a_tree(cast)
     remove(cast, whole, subtree=True)
     assert work("purge", whole.key, "--key", whole.key, "--reason", "Twice.")[0] == 0
@@ -318,9 +319,10 @@ def test_the_parts_of_a_purged_top_become_tops_and_removed_ones_stay_removed(cas
         listed(cast, filters={"any": '[{"removed": "true"}]'})
 
 
+@pytest.mark.covers("TRK-51")
 @pytest.mark.django_db(transaction=True)
 def test_no_part_lands_below_a_whole_that_is_being_removed(transactional_db: None) -> None:
-    """TRK-51: removal and a new part of the same whole, at once, over and over."""
+    """Removal and a new part of the same whole, at once, over and over."""
     epochs.forget()
     apply_document(engine_actor("tests"), COMPANY, summary="for the race")
     crew = Cast(epochs.active())

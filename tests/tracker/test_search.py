@@ -28,8 +28,8 @@ def keys(cast: Cast, q: str) -> list[str]:
     return [row["key"] for row in act(cast.swe, "search_work_items", q=q).data["items"]]
 
 
+@pytest.mark.covers("KNOW-26", "TRK-23")
 def test_a_write_is_found_by_title_text_talk_and_key(cast: Cast) -> None:
-    """KNOW-26, TRK-23"""
     item = create(cast.ana, project="ENG", title="Flickering", body="ERR_CONN_RESET in the driver")
     create(cast.ana, project="ENG", title="Packaging")
     comment(cast.qa, item, "Seen on the Zürich bench")
@@ -40,8 +40,8 @@ def test_a_write_is_found_by_title_text_talk_and_key(cast: Cast) -> None:
     assert keys(cast, "steady") == ["ENG-1"]
 
 
+@pytest.mark.covers("KNOW-26")
 def test_a_write_that_is_undone_is_not_found(cast: Cast) -> None:
-    """KNOW-26"""
     item = create(cast.ana, project="ENG", title="Lamp")
     with transaction.atomic():
         WorkItem.objects.filter(pk=item.pk).update(title="Halfway")
@@ -54,8 +54,8 @@ def test_a_write_that_is_undone_is_not_found(cast: Cast) -> None:
     assert keys(cast, "undone") == []
 
 
+@pytest.mark.covers("KNOW-33", "TRK-23")
 def test_the_answer_says_what_its_state_means(cast: Cast) -> None:
-    """KNOW-33, TRK-23"""
     create(cast.ana, project="ENG", title="Lamp")
     assert "Nothing matched" in act(cast.swe, "search_work_items", q="zebra").message
     SearchDoc.objects.all().delete()
@@ -66,8 +66,8 @@ def test_the_answer_says_what_its_state_means(cast: Cast) -> None:
     assert keys(cast, "lamp") == ["ENG-1"]
 
 
+@pytest.mark.covers("TRK-23")
 def test_rest_and_page_find_and_refuse_as_the_tool_does(cast: Cast, ana: Client) -> None:
-    """TRK-23"""
     create(cast.ana, project="ENG", title="Lamp")
     found = ana.get("/api/v1/work/search?q=lamp").json()
     assert (found["state"], [row["key"] for row in found["items"]]) == ("hits", ["ENG-1"])

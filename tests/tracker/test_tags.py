@@ -26,8 +26,8 @@ def _keys(cast: Cast, tag: str) -> list[str]:
     return sorted(found.values_list("key", flat=True))
 
 
+@pytest.mark.covers("TRK-18")
 def test_a_label_that_nobody_declared_is_refused_with_the_nearest(cast: Cast) -> None:
-    """TRK-18."""
     act(cast.swe, "write_project", project="ENG", tags_add=[{"label": "Billing"}])
     with pytest.raises(Invalid, match="Did you mean billing") as refusal:
         create(cast.swe, "One", project="ENG", labels=["biling"])
@@ -39,8 +39,8 @@ def test_a_label_that_nobody_declared_is_refused_with_the_nearest(cast: Cast) ->
         create(cast.swe, "Elsewhere", project="OPS", labels=["billing"])
 
 
+@pytest.mark.covers("TRK-18")
 def test_missing_labels_are_declared_when_asked_for_and_a_near_one_warns(cast: Cast) -> None:
-    """TRK-18."""
     first = act(
         cast.swe, "create_work_item", title="One", project="ENG",
         labels="Billing, Night  shift", labels_create_missing=True,
@@ -60,8 +60,8 @@ def test_missing_labels_are_declared_when_asked_for_and_a_near_one_warns(cast: C
     }  # fmt: skip
 
 
+@pytest.mark.covers("TRK-18", "TRK-43")
 def test_labels_of_an_item_are_replaced_and_its_history_says_so(cast: Cast) -> None:
-    """TRK-18, TRK-43."""
     item = create(cast.ana, "One", project="ENG", labels=["a", "b"], labels_create_missing=True)
     result = update(cast.swe, item, labels=["b", "c"], labels_create_missing=True)
     assert item.tags == ["b", "c"]
@@ -78,8 +78,8 @@ def test_labels_of_an_item_are_replaced_and_its_history_says_so(cast: Cast) -> N
     assert item.tags == []
 
 
+@pytest.mark.covers("TRK-18")
 def test_a_renamed_tag_keeps_its_slug_and_reads_anew_everywhere(cast: Cast) -> None:
-    """TRK-18."""
     item = create(cast.ana, "One", project="ENG", labels=["Bug"], labels_create_missing=True)
     act(cast.cto, "write_project", project="ENG", tags_rename={"bug": "Defect"})
     item.refresh_from_db()
@@ -94,8 +94,8 @@ def test_a_renamed_tag_keeps_its_slug_and_reads_anew_everywhere(cast: Cast) -> N
         act(cast.ana, "write_project", project="ENG", tags_rename={"other": "defect"})
 
 
+@pytest.mark.covers("TRK-17", "TRK-18")
 def test_an_archived_tag_stays_where_it_is_and_goes_on_no_other_item(cast: Cast) -> None:
-    """TRK-17, TRK-18."""
     item = create(cast.ana, "One", project="ENG", labels=["Bug"], labels_create_missing=True)
     act(cast.ana, "write_project", project="ENG", tags_archive=["bug"])
     with pytest.raises(Invalid, match="archived tag"):
@@ -106,8 +106,8 @@ def test_an_archived_tag_stays_where_it_is_and_goes_on_no_other_item(cast: Cast)
         act(cast.swe, "write_project", project="ENG", tags_add=[{"label": "BUG"}])
 
 
+@pytest.mark.covers("TRK-18")
 def test_any_seat_declares_and_only_the_lead_or_a_person_renames_and_archives(cast: Cast) -> None:
-    """TRK-18."""
     act(cast["packer"], "write_project", project="ENG", tags_add=[{"label": "Wood"}])
     for sent in ({"tags_rename": {"wood": "Oak"}}, {"tags_archive": ["wood"]}):
         with pytest.raises(Forbidden, match="agent-cto"):
@@ -116,8 +116,8 @@ def test_any_seat_declares_and_only_the_lead_or_a_person_renames_and_archives(ca
     assert _tags() == {"wood": "Oak"}
 
 
+@pytest.mark.covers("TRK-18", "TRK-19")
 def test_lists_take_any_all_and_none_of_some_tags(cast: Cast) -> None:
-    """TRK-18, TRK-19."""
     for title, labels in (("A", ["x"]), ("B", ["x", "y"]), ("C", [])):
         create(cast.ana, title, project="ENG", labels=labels, labels_create_missing=True)
     assert _keys(cast, "any:x,y") == ["ENG-1", "ENG-2"]
@@ -125,6 +125,7 @@ def test_lists_take_any_all_and_none_of_some_tags(cast: Cast) -> None:
     assert _keys(cast, "none:y") == ["ENG-1", "ENG-3"]
 
 
+@pytest.mark.covers("TRK-18")
 @pytest.mark.parametrize(
     "labels",
     [
@@ -151,8 +152,8 @@ def test_every_label_gets_a_slug_of_its_own_by_which_it_is_found(
     assert list(_tags()) == slugs
 
 
+@pytest.mark.covers("TRK-18")
 def test_a_label_with_a_comma_and_a_slug_that_is_none_are_refused(cast: Cast) -> None:
-    """TRK-18."""
     for tag, words in (({"label": "a, b"}, "no comma"), ({"label": "A", "slug": "A b"}, "'a-b'")):
         with pytest.raises(Invalid, match=words):
             act(cast.ana, "write_project", project="ENG", tags_add=[tag])

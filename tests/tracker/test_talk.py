@@ -28,8 +28,8 @@ DECISION: dict[str, Any] = {
 }
 
 
+@pytest.mark.covers("TRK-45")
 def test_a_persons_comment_wakes_the_assignee_for_an_answer(cast: Cast) -> None:
-    """TRK-45."""
     item = create(cast.ana, project="ENG", assignee="agent-swe")
     read_mail("agent-swe")
     comment(cast.ana, item, "How far is it?")
@@ -48,8 +48,8 @@ def test_an_agents_comment_tells_the_assignee_and_owes_nothing(cast: Cast) -> No
     assert letter.parent_turn == Comment.objects.get(author="qa").turn_id
 
 
+@pytest.mark.covers("TRK-34")
 def test_mentions_and_display_names_wake_and_ambiguous_ones_are_reported(cast: Cast) -> None:
-    """TRK-34."""
     item = create(cast.ana, project="ENG")
     result = comment(cast.ana, item, "请@agent-swe看一下, @Tester too; `@packer` @nobody-here")
     assert reasons("agent-swe") == ["mention"]
@@ -59,8 +59,8 @@ def test_mentions_and_display_names_wake_and_ambiguous_ones_are_reported(cast: C
     assert Comment.objects.get(author="ana").mentions == ["agent-swe", "qa"]
 
 
+@pytest.mark.covers("TRK-34")
 def test_a_reply_tells_who_wrote_in_the_thread_and_mentions_nobody_by_itself(cast: Cast) -> None:
-    """TRK-34."""
     item = create(cast.ana, project="ENG", assignee="agent-swe")
     first = comment(cast.qa, item, "A question").data["comment"]
     read_mail("qa", "agent-swe")
@@ -69,8 +69,8 @@ def test_a_reply_tells_who_wrote_in_the_thread_and_mentions_nobody_by_itself(cas
     assert mail("qa")[0].reply_kind == "none"
 
 
+@pytest.mark.covers("TRK-35")
 def test_a_comment_that_reaches_nobody_says_so_and_goes_to_the_lead(cast: Cast) -> None:
-    """TRK-35."""
     item = create(cast.ana, project="OPS", assignee="packer")
     assert "Told: @packer" in comment(cast.ana, item, "hello").message
     mine = create(cast.cto, project="ENG", assignee="me")
@@ -83,8 +83,8 @@ def ask(cast: Cast, **args: Any) -> tuple[Any, str]:
     return item, asked.data["comment"]
 
 
+@pytest.mark.covers("TRK-35", "TRK-36", "TRK-47")
 def test_an_ask_waits_in_the_inbox_of_who_is_asked_until_it_is_answered(cast: Cast) -> None:
-    """TRK-35, TRK-36, TRK-47."""
     item, ident = ask(cast)
     source = SOURCES["asks"]
     (row,) = source.waiting(cast.ana)
@@ -104,8 +104,8 @@ def test_an_ask_waits_in_the_inbox_of_who_is_asked_until_it_is_answered(cast: Ca
     assert EngineEvent.objects.filter(type="work_item_answered").count() == 1
 
 
+@pytest.mark.covers("TRK-36")
 def test_an_answer_by_one_press_says_the_label_of_its_option(cast: Cast) -> None:
-    """TRK-36."""
     item, ident = ask(cast)
     act(cast.ana, "comment_on_work_item", item=item.key, answers=ident, choice="led")
     answer = Comment.objects.get(answers__pk=ident)
@@ -114,8 +114,8 @@ def test_an_answer_by_one_press_says_the_label_of_its_option(cast: Cast) -> None
         comment(cast.ana, item, "   ")
 
 
+@pytest.mark.covers("TRK-35", "TRK-45")
 def test_an_asked_agent_learns_how_to_answer(cast: Cast) -> None:
-    """TRK-35, TRK-45."""
     item = create(cast.ana, project="ENG")
     ident = comment(cast.ana, item, "Can you?", ask="qa", decision=DECISION).data["comment"]
     (letter,) = mail("qa")
@@ -127,8 +127,8 @@ def test_an_asked_agent_learns_how_to_answer(cast: Cast) -> None:
     assert Comment.objects.get(pk=ident).answered_at is not None
 
 
+@pytest.mark.covers("TRK-35", "TRK-36")
 def test_a_second_answer_and_a_foreign_option_are_refused(cast: Cast) -> None:
-    """TRK-35, TRK-36."""
     item, ident = ask(cast)
     with pytest.raises(Invalid, match="'gas' is not an option of this ask; there are: led, coil"):
         comment(cast.ana, item, "Gas!", choice="gas")
@@ -140,8 +140,8 @@ def test_a_second_answer_and_a_foreign_option_are_refused(cast: Cast) -> None:
         comment(cast.ana, item, "Coil.", choice="coil")
 
 
+@pytest.mark.covers("TRK-35")
 def test_of_several_open_asks_none_is_guessed(cast: Cast) -> None:
-    """TRK-35."""
     item, first = ask(cast)
     comment(cast.qa, item, "Me too", ask="ana", decision=DECISION)
     with pytest.raises(Invalid, match="several asks to you are open here"):
@@ -163,8 +163,8 @@ def test_agents_answer_their_own_asks_only_and_people_those_of_whom_they_manage(
     assert comment(cast.ana, item, "Never mind.", answers=ident).data["answered"] == ident
 
 
+@pytest.mark.covers("TRK-36")
 def test_asks_that_make_no_sense_are_refused_by_field(cast: Cast) -> None:
-    """TRK-36."""
     item = create(cast.ana, project="ENG")
     other = create(cast.ana, project="ENG")
     said = comment(cast.ana, other, "x").data["comment"]
@@ -185,15 +185,15 @@ def test_asks_that_make_no_sense_are_refused_by_field(cast: Cast) -> None:
     assert comment(cast.ana, item, "Hm", ask="qa", decision=good).data["comment"]
 
 
+@pytest.mark.covers("TRK-36")
 def test_a_stored_decision_never_changes(cast: Cast) -> None:
-    """TRK-36."""
     _, ident = ask(cast)
     with pytest.raises(IntegrityError), transaction.atomic():
         Comment.objects.filter(pk=ident).update(decision=DECISION | {"question": "Another?"})
 
 
+@pytest.mark.covers("ADD-12")
 def test_ping_pong_between_agents_stops_at_five_and_says_so(cast: Cast) -> None:
-    """ADD-12."""
     item = create(cast.ana, project="ENG")
     read_mail("agent-cto")
     messages = [
@@ -217,8 +217,8 @@ def test_ping_pong_between_agents_stops_at_five_and_says_so(cast: Cast) -> None:
     assert reasons("qa")[-1] == "mention"
 
 
+@pytest.mark.covers("ADD-12")
 def test_agents_wakes_of_people_are_not_counted(cast: Cast) -> None:
-    """ADD-12."""
     item = create(cast.ana, project="OPS", assignee="omar")
     for n in range(7):
         comment(cast.packer, item, f"box {n}")

@@ -15,8 +15,8 @@ from tracker.models.history import Change
 from tracker.models.items import ItemBody, WorkItem
 
 
+@pytest.mark.covers("TRK-7")
 def test_the_finish_stamp_follows_the_group(cast: Cast) -> None:
-    """TRK-7."""
     item = create(cast.ana, project="ENG", assignee="agent-swe")
     update(cast.swe, item, status="in_progress")
     assert (item.group, item.finished_at) == ("active", None)
@@ -30,8 +30,8 @@ def test_the_finish_stamp_follows_the_group(cast: Cast) -> None:
     assert (item.group, item.finished_at) == ("not_started", None)
 
 
+@pytest.mark.covers("TRK-7")
 def test_the_database_refuses_a_status_outside_its_group(cast: Cast) -> None:
-    """TRK-7."""
     item = create(cast.ana, project="ENG")
     with pytest.raises(IntegrityError), transaction.atomic():
         WorkItem.objects.filter(pk=item.pk).update(status="done")
@@ -47,10 +47,10 @@ def test_finishing_tells_who_filed_it_and_moving_it_on_does_not(cast: Cast) -> N
     assert "@agent-cto (reporter)" in result.message
 
 
+@pytest.mark.covers("TRK-43", "TRK-44", "TRK-45")
 def test_a_hand_over_wakes_the_new_assignee_with_the_reason_and_tells_the_old_one(
     cast: Cast,
 ) -> None:
-    """TRK-43, TRK-44, TRK-45."""
     item = create(cast.ana, project="ENG", assignee="agent-swe")
     read_mail("agent-swe")
     update(cast.cto, item, assignee="qa", reason="Needs a test first")
@@ -72,8 +72,8 @@ def test_taking_an_item_off_leaves_it_open(cast: Cast) -> None:
     assert item.assignee_id is None
 
 
+@pytest.mark.covers("TRK-6", "TRK-8")
 def test_only_what_is_sent_changes_and_nothing_is_said_when_nothing_does(cast: Cast) -> None:
-    """TRK-6, TRK-8."""
     item = create(cast.ana, project="ENG", priority="high", due="2026-05-01")
     changes = Change.objects.count()
     result = update(cast.ana, item, priority="high")
@@ -88,8 +88,8 @@ def test_only_what_is_sent_changes_and_nothing_is_said_when_nothing_does(cast: C
     assert not item.due_all_day
 
 
+@pytest.mark.covers("TRK-8")
 def test_a_text_is_saved_as_a_new_revision_against_the_version_that_was_edited(cast: Cast) -> None:
-    """TRK-8."""
     item = create(cast.ana, project="ENG", body="One @qa")
     read_mail("qa")
     with pytest.raises(Invalid, match="state the version you edited"):
@@ -106,15 +106,15 @@ def test_a_text_is_saved_as_a_new_revision_against_the_version_that_was_edited(c
     assert Change.objects.get(kind="fields").fields == {"body": {"from": 7, "to": 18}}
 
 
+@pytest.mark.covers("TRK-8")
 def test_a_revision_is_never_rewritten(cast: Cast) -> None:
-    """TRK-8."""
     item = create(cast.ana, project="ENG", body="One")
     with pytest.raises(IntegrityError), transaction.atomic():
         ItemBody.objects.filter(item=item).update(text="Other")
 
 
+@pytest.mark.covers("TRK-10")
 def test_a_subtree_moves_with_its_item_and_circles_are_refused(cast: Cast) -> None:
-    """TRK-10."""
     top, whole, part, leaf = (create(cast.ana, title, project="ENG") for title in "ABCD")
     for child, parent in ((leaf, part), (part, whole)):
         update(cast.ana, child, parent=parent.key)
@@ -135,8 +135,8 @@ def test_a_subtree_moves_with_its_item_and_circles_are_refused(cast: Cast) -> No
     assert (part.depth, part.root_id, leaf.depth, leaf.root_id) == (1, None, 2, part.pk)
 
 
+@pytest.mark.covers("TRK-10")
 def test_a_tree_does_not_get_deeper_than_six_by_a_move(cast: Cast) -> None:
-    """TRK-10."""
     deep = create(cast.ana, project="ENG")
     for _ in range(4):
         deep = create(cast.ana, parent=deep.key)
@@ -146,8 +146,8 @@ def test_a_tree_does_not_get_deeper_than_six_by_a_move(cast: Cast) -> None:
         update(cast.ana, pair, parent=deep.key)
 
 
+@pytest.mark.covers("TRK-44")
 def test_whoever_has_the_whole_is_told_on_the_whole_when_a_part_is_finished(cast: Cast) -> None:
-    """TRK-44."""
     whole = create(cast.ana, "Whole", project="ENG", assignee="agent-cto")
     parts = [create(cast.cto, f"Part {n}", parent=whole.key, assignee="qa") for n in (1, 2)]
     read_mail("agent-cto")
@@ -183,15 +183,15 @@ def test_watching_is_for_oneself_and_wakes_nobody(cast: Cast) -> None:
         update(cast.operator, item, watch=True)
 
 
+@pytest.mark.covers("TRK-44")
 def test_a_persons_own_change_does_not_wake_the_seat_they_hold(cast: Cast) -> None:
-    """TRK-44."""
     item = create(cast.omar, project="OPS", assignee="me")
     update(cast.omar, item, status="done")
     assert not Notice.objects.filter(seat__handle="omar").exists()
 
 
+@pytest.mark.covers("TRK-43")
 def test_history_numbers_rise_without_a_gap(cast: Cast) -> None:
-    """TRK-43."""
     item = create(cast.ana, project="ENG")
     for status in ("in_progress", "in_review", "done"):
         update(cast.ana, item, status=status)

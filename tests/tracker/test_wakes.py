@@ -22,8 +22,8 @@ def reasons(happened: Happened, around: Around) -> dict[Party, Reason]:
     return {wake.party: wake.reason for wake in wakes_of(happened, around, EVERYBODY)}
 
 
+@pytest.mark.covers("TRK-44")
 def test_everybody_hears_once_for_the_strongest_reason() -> None:
-    """TRK-44."""
     around = replace(
         NOBODY,
         assignee=ASSIGNEE,
@@ -39,8 +39,8 @@ def test_everybody_hears_once_for_the_strongest_reason() -> None:
     }
 
 
+@pytest.mark.covers("TRK-44")
 def test_reasons_come_in_the_order_of_the_table() -> None:
-    """TRK-44."""
     around = Around(
         actor=ACTOR, by_agent=False, assignee=ASSIGNEE, reporter=REPORTER, mentioned=(OTHER,),
         thread=(PARENT,), watchers=(WATCHER,),
@@ -50,18 +50,19 @@ def test_reasons_come_in_the_order_of_the_table() -> None:
     assert len(order) == 5
 
 
+@pytest.mark.covers("TRK-44")
 def test_ones_own_change_is_silent() -> None:
-    """TRK-44."""
     around = replace(NOBODY, assignee=ACTOR, reporter=ACTOR, mentioned=(ACTOR,), watchers=(ACTOR,))
     assert wakes_of(COMMENT, around, EVERYBODY) == ()
 
 
+@pytest.mark.covers("TRK-44")
 def test_who_left_the_company_is_dropped() -> None:
-    """TRK-44."""
     gone = Party(seat_id=new_id())
     assert wakes_of(COMMENT, replace(NOBODY, assignee=gone), EVERYBODY) == ()
 
 
+@pytest.mark.covers("TRK-44")
 @pytest.mark.parametrize(
     ("kind", "told"),
     [
@@ -73,7 +74,6 @@ def test_who_left_the_company_is_dropped() -> None:
     ],
 )
 def test_the_lead_hears_of_what_would_reach_nobody(kind: ChangeKind, told: bool) -> None:
-    """TRK-44."""
     around = replace(NOBODY, leads=(LEAD,))
     assert (LEAD in reasons(Happened(kind), around)) is told
     assert LEAD not in reasons(Happened(kind), replace(around, assignee=ASSIGNEE))
@@ -111,6 +111,7 @@ def test_a_finished_part_tells_who_has_the_whole() -> None:
     assert reasons(COMMENT, around) == {}
 
 
+@pytest.mark.covers("TRK-45", "TURN-6")
 @pytest.mark.parametrize(
     ("happened", "by_agent", "owed"),
     [
@@ -125,14 +126,13 @@ def test_a_finished_part_tells_who_has_the_whole() -> None:
 def test_an_assignee_owes_an_answer_to_work_and_to_people_not_to_chatter(
     happened: Happened, by_agent: bool, owed: bool
 ) -> None:
-    """TRK-45, TURN-6."""
     around = replace(NOBODY, assignee=ASSIGNEE, by_agent=by_agent)
     (wake,) = wakes_of(happened, around, EVERYBODY)
     assert wake.addressed is owed
 
 
+@pytest.mark.covers("TRK-45", "TURN-6")
 def test_whoever_is_mentioned_or_asked_always_owes_an_answer_and_a_watcher_never() -> None:
-    """TRK-45, TURN-6."""
     around = replace(NOBODY, mentioned=(OTHER,), asked=ASSIGNEE, watchers=(WATCHER,))
     owed = {wake.party: wake.addressed for wake in wakes_of(COMMENT, around, EVERYBODY)}
     assert owed == {OTHER: True, ASSIGNEE: True, WATCHER: False}

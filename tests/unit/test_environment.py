@@ -96,15 +96,15 @@ def test_sockets_lie_in_the_data_folder_unless_the_path_is_too_long(tmp_path: Pa
     assert run_dir(deep) != run_dir(deep / "other")
 
 
+@pytest.mark.covers("ORG-44")
 def test_writers_of_the_company_are_a_list_with_commas(tmp_path: Path) -> None:
-    """ORG-44."""
     assert read({}, base_dir=tmp_path).company_writers == frozenset()
     env = read({"CREWLET_COMPANY_WRITERS": "token:ci, shell,"}, base_dir=tmp_path)
     assert env.company_writers == {"token:ci", "shell"}
 
 
+@pytest.mark.covers("PEER-35")
 def test_a_mail_server_is_one_address_with_its_security_in_the_scheme(tmp_path: Path) -> None:
-    """PEER-35."""
     assert read({}, base_dir=tmp_path).mail is None
     url = "smtp+tls://ana%40x.example:s%2Fcret@mail.example?from=bot@x.example"
     mail = read({"EMAIL_URL": url}, base_dir=tmp_path).mail

@@ -22,7 +22,6 @@ from tracker.actions.comment import Saying, say
 from tracker.actions.recording import Writing, tell_feed, tell_pages
 from tracker.actions.tags import Labels, labels_for
 from tracker.actions.telling import SURFACE, Told, tell
-from tracker.counts import counted
 from tracker.dates import Due, read_due
 from tracker.mentions import find
 from tracker.models.items import DEEPEST, ItemBody, WorkItem
@@ -133,7 +132,7 @@ def file_item(actor: Actor, args: CreateWorkItem, snapshot: Snapshot) -> Filed:
         told.held_back += [name for name in said.told.held_back if name not in told.held_back]
     if item.agent_wakes:  # a person's own item was inserted with the count that it keeps
         item.save(update_fields=["agent_wakes", "wakes_stopped_at"])
-    counted(item.project_id, None, item.group)
+    writing.counted(item.project_id, None, item.group)
     writing.close()
     tell_pages(item, *((f"item:{parent.key}",) if parent else ()))
     return Filed(item, told, unheard(mentions.unknown), labels)

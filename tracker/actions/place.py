@@ -19,7 +19,6 @@ from tracker.actions.around import around
 from tracker.actions.recording import Writing, tell_feed, tell_pages
 from tracker.actions.telling import person_spoke, tell
 from tracker.actions.update import enter
-from tracker.counts import counted
 from tracker.models.items import WorkItem
 from tracker.models.projects import Project
 from tracker.statuses import group_of, is_finished
@@ -157,7 +156,7 @@ def _change_lane(actor: Actor, item: WorkItem, args: PlaceWorkItem) -> str:
             "agent_wakes", "wakes_stopped_at",
         ]
     )  # fmt: skip
-    counted(item.project_id, group_of(old).value, item.group)
+    writing.counted(item.project_id, group_of(old).value, item.group)
     writing.close()
     tell_pages(item)
     return f"Moved {item.key}: {words}. {told.words()}"

@@ -17,7 +17,6 @@ from tracker.actions.arguments import ItemWord, Why, Word, WorkArgs
 from tracker.actions.recording import Draft, Writing, topics_of
 from tracker.actions.telling import tell_purged
 from tracker.actions.tree import move_under
-from tracker.counts import counted
 from tracker.events import TextsChanged
 from tracker.models.comments import Comment
 from tracker.models.items import WorkItem
@@ -75,7 +74,7 @@ def purge_work_item(actor: Actor, args: PurgeWorkItem, target: WorkItem) -> Resu
         topics=tuple(sorted(topics)),
     )
     if item.removed_at is None:
-        counted(item.project_id, item.group, None)
+        writing.counted(item.project_id, item.group, None)
     writing.close()
     live.changed(*sorted(topics), "inbox")
     moved = f" Moved up: {', '.join(parts)}." if parts else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -49,12 +50,24 @@ class Writing:
     actor: Actor
     now: datetime = field(default_factory=clock.now)
     drafts: list[Draft] = field(default_factory=list)
+    steps: dict[UUID, Counter[str]] = field(default_factory=dict)
 
     def change(self, kind: ChangeKind, item: WorkItem, **given: Any) -> Draft:
         """Notes a change of an item; `close` stores it."""
         draft = Draft(kind, item.project, item, **given)
         self.drafts.append(draft)
         return draft
+
+    def counted(
+        self, project_id: UUID, before: str | None, after: str | None, *, number: int = 1
+    ) -> None:
+        """Counts items out of the group `before` and into the group `after` of their project.
+
+        Every write that files an item, moves it to another group, or takes it out of sight or back
+        says so; `close` stores it. None is an item that did not count before, or does not any more.
+        """
+        steps = self.steps.setdefault(project_id, Counter())
+        steps.update(counts.step(before, after, number))
 
     def close(self) -> None:
         """Stores the noted changes. The last thing of a write: the counter row it locks orders
@@ -73,14 +86,19 @@ class Writing:
         )
 
     def _tell_projects(self) -> None:
-        """Notes on each project its newest entry; an edit of its settings is none."""
+        """Notes each project's counts and newest entry; an edit of its settings is none."""
         touched = {
             draft.project.pk for draft in self.drafts if draft.kind != ChangeKind.PROJECT_UPDATED
         }
         actor = self.actor
         for project_id in sorted(touched):
-            counts.heard(
-                project_id, at=self.now, actor=actor.author, name=actor.name, kind=kind_of(actor)
+            counts.note(
+                project_id,
+                self.steps.get(project_id, Counter()),
+                at=self.now,
+                actor=actor.author,
+                name=actor.name,
+                kind=kind_of(actor),
             )
 
     def _row(self, draft: Draft, seq: int) -> Change:

@@ -27,7 +27,6 @@ from tracker.actions.around import around
 from tracker.actions.recording import Writing, tell_feed, topics_of
 from tracker.actions.telling import Told, person_spoke, tell
 from tracker.actions.tree import descendants
-from tracker.counts import counted
 from tracker.models.items import WorkItem
 from tracker.models.projects import Project
 from tracker.wakes import ChangeKind, Happened
@@ -192,7 +191,9 @@ def _close(
     event = EventType.WORK_ITEM_REMOVED if gone else EventType.WORK_ITEM_RESTORED
     tell_feed(writing, event, top, f"{writing.actor.name} {kind} {top.key} {top.title}{also}")
     for group, number in sorted(Counter(item.group for item in items).items()):
-        counted(top.project_id, group if gone else None, None if gone else group, number=number)
+        writing.counted(
+            top.project_id, group if gone else None, None if gone else group, number=number
+        )
     writing.close()
     for item in items:
         live.changed(*topics_of(item), *((f"item:{item.parent.key}",) if item.parent else ()))

@@ -19,7 +19,6 @@ from tracker.actions.recording import Writing, tell_feed, tell_pages
 from tracker.actions.tags import Labels, labels_for
 from tracker.actions.telling import SURFACE, Told, person_spoke, tell
 from tracker.actions.tree import move_under
-from tracker.counts import counted
 from tracker.dates import read_due, shown
 from tracker.letters import status_name
 from tracker.mentions import Mentions, find
@@ -94,7 +93,7 @@ def update_work_item(actor: Actor, args: UpdateWorkItem, target: WorkItem) -> Re
     _save(edit)
     if "status" in edit.fields:
         before = group_of(edit.fields["status"]["from"]).value
-        counted(edit.item.project_id, before, edit.item.group)
+        writing.counted(edit.item.project_id, before, edit.item.group)
     writing.close()
     tell_pages(edit.item, *((f"item:{edit.item.parent.key}",) if edit.item.parent else ()))
     return Result(

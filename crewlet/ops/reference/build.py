@@ -41,8 +41,9 @@ OWN: Final[Mapping[str, Page]] = {
     ),
     "coverage": Page(
         "Requirements and their tests",
-        "Ids of requirements that tests name in a docstring or a comment. An id that is missing "
-        "here is named by no test, which says nothing about the code.",
+        "Requirements and the tests that are marked with their ids. An id that is missing here is "
+        "held by no test, which says nothing about the code. `pytest --covers TURN-11` runs the "
+        "tests of one.",
         coverage.body,
     ),
     "environment": Page(

@@ -34,8 +34,8 @@ def pay(stage: Stage, tokens: int, *, now: datetime = NOON, seat: str = "baker")
         )
 
 
+@pytest.mark.covers("TURN-82")
 def test_a_call_is_counted_in_every_window_of_seat_and_company(stage: Stage) -> None:
-    """TURN-82."""
     assert pay(stage, 10) is None
     assert pay(stage, 5, seat="chief") is None
     used = dict.fromkeys([(f"seat:{stage.seat()}", k) for k in ("day", "week", "month")], 10)
@@ -62,8 +62,8 @@ def test_one_statement_charges_a_call_that_fits(stage: Stage) -> None:
     assert len(seen) == 1
 
 
+@pytest.mark.covers("TURN-82")
 def test_the_call_that_passes_a_ceiling_is_counted_and_refused(bare_stage: Stage) -> None:
-    """TURN-82."""
     stage = bare_stage
     stage.company(seat_budget=CEILINGS)
     assert pay(stage, 1000) is None, "reaching the ceiling is allowed"
@@ -86,8 +86,8 @@ def test_the_company_ceiling_refuses_every_seat(bare_stage: Stage) -> None:
     assert "The company has used 100 of 100 tokens for this month" in refused.message
 
 
+@pytest.mark.covers("TURN-83")
 def test_a_refusal_lasts_until_the_last_refusing_window_ends(bare_stage: Stage) -> None:
-    """TURN-83."""
     stage = bare_stage
     stage.company(seat_budget=CEILINGS)
     pay(stage, 6000)
@@ -98,8 +98,8 @@ def test_a_refusal_lasts_until_the_last_refusing_window_ends(bare_stage: Stage) 
     assert windows.refusal(stage.seat("chief"), stage.snapshot, NOON) is None
 
 
+@pytest.mark.covers("TURN-83")
 def test_a_raised_ceiling_lets_the_seat_work_at_once(bare_stage: Stage) -> None:
-    """TURN-83."""
     stage = bare_stage
     stage.company(seat_budget=CEILINGS)
     pay(stage, 2000)

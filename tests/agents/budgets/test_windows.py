@@ -49,8 +49,8 @@ def test_a_day_ends_at_the_company_midnight(zone: str, now: str, starts: date, e
     assert (window.starts_on, window.ends_at) == (starts, at(ends))
 
 
+@pytest.mark.covers("TURN-82")
 def test_a_week_starts_on_monday_and_a_month_on_the_first() -> None:
-    """TURN-82."""
     tz = ZoneInfo("Europe/Lisbon")
     week = window_at(WindowKind.WEEK, at("2027-01-03T12:00"), tz)  # a Sunday, ISO week 53
     assert (week.starts_on, week.ends_at) == (date(2026, 12, 28), at("2027-01-04T00:00"))

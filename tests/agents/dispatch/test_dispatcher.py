@@ -60,8 +60,8 @@ def still(host: SeatHost) -> Callable[[], bool]:
     return lambda: gate.in_flight() == 0 and gate.waiting() == 0
 
 
+@pytest.mark.covers("RUN-5", "TURN-4")
 def test_mail_becomes_one_turn_and_is_finished_with(kofi: UUID, make_host: MakeHost) -> None:
-    """RUN-5, TURN-4."""
     turns = PlayedTurns()
     post_now(kofi, a_letter("one", n=1), a_letter("two", n=2))
     host = make_host(turns)
@@ -76,10 +76,10 @@ def test_mail_becomes_one_turn_and_is_finished_with(kofi: UUID, make_host: MakeH
     assert host.seats() == [kofi]
 
 
+@pytest.mark.covers("TURN-1", "RUN-5")
 def test_conversations_of_a_seat_run_one_after_the_other_oldest_first(
     kofi: UUID, make_host: MakeHost
 ) -> None:
-    """TURN-1, RUN-5."""
     running = threading.Semaphore(1)
 
     def alone(turns: PlayedTurns, turn_id: UUID, lease: Lease, _: TurnContext) -> None:
@@ -95,8 +95,8 @@ def test_conversations_of_a_seat_run_one_after_the_other_oldest_first(
     assert order == ["m3", "m2", "m1", "m0"]
 
 
+@pytest.mark.covers("TURN-1", "RUN-36")
 def test_seats_run_side_by_side_up_to_the_ceiling(make_host: MakeHost) -> None:
-    """TURN-1, RUN-36."""
     seats = a_company("kofi", "mara", "ivo")
     together = threading.Barrier(2)
     most = []
@@ -115,10 +115,10 @@ def test_seats_run_side_by_side_up_to_the_ceiling(make_host: MakeHost) -> None:
     assert max(most) == 2
 
 
+@pytest.mark.covers("TURN-1", "RUN-3")
 def test_mail_that_comes_while_a_turn_runs_waits_and_is_the_next_turn(
     kofi: UUID, make_host: MakeHost
 ) -> None:
-    """TURN-1, RUN-3."""
     here, go = threading.Event(), threading.Event()
 
     def slow(turns: PlayedTurns, turn_id: UUID, lease: Lease, _: TurnContext) -> None:
@@ -141,8 +141,8 @@ def test_mail_that_comes_while_a_turn_runs_waits_and_is_the_next_turn(
     ]
 
 
+@pytest.mark.covers("RUN-10", "TURN-3")
 def test_partial_overlap_works_only_what_is_new(kofi: UUID, make_host: MakeHost) -> None:
-    """RUN-10, TURN-3."""
     a, b, c = (a_letter(text, n=n) for n, text in enumerate("abc"))
     post_now(kofi, a, b, c)
     for letter in (a, b):
@@ -156,10 +156,10 @@ def test_partial_overlap_works_only_what_is_new(kofi: UUID, make_host: MakeHost)
     assert EngineEvent.objects.filter(type="turn_trigger_skipped").count() == 2
 
 
+@pytest.mark.covers("TURN-2")
 def test_an_informational_letter_needs_no_turn_and_does_not_come_back(
     kofi: UUID, make_host: MakeHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """TURN-2."""
     quiet = TriggerKind("fyi", "For your information", lambda _: ("none", ""), str, wakes=False)
     monkeypatch.setitem(triggers.TRIGGERS._entries, "fyi", quiet)
     told, asked = a_letter(kind="fyi", n=1, batch_key="a"), a_letter("do it", n=2, batch_key="b")
@@ -170,10 +170,10 @@ def test_an_informational_letter_needs_no_turn_and_does_not_come_back(
     assert post_now(kofi, told) == [False]
 
 
+@pytest.mark.covers("RUN-3", "RUN-8", "RUN-21", "TURN-2")
 def test_a_refused_look_says_why_and_leaves_the_mail_as_it_was(
     kofi: UUID, make_host: MakeHost
 ) -> None:
-    """RUN-3, RUN-8, RUN-21, TURN-2."""
     turns = PlayedTurns()
     host = make_host(turns)
     post_now(kofi, a_letter())
@@ -205,10 +205,10 @@ def test_a_refused_look_says_why_and_leaves_the_mail_as_it_was(
     assert Completion.objects.count() == 1
 
 
+@pytest.mark.covers("TURN-83")
 def test_a_budget_without_room_holds_the_mail_until_its_window_ends_or_is_raised(
     make_host: MakeHost,
 ) -> None:
-    """TURN-83."""
     seats = a_company("kofi", token_budget={"day": 1000})
     kofi = seats["kofi"]
     spend(2000)
@@ -246,10 +246,10 @@ def spend(tokens: int) -> None:
         )
 
 
+@pytest.mark.covers("TURN-12", "TURN-83")
 def test_a_parked_turn_stays_the_seats_turn_and_goes_on_at_its_time(
     kofi: UUID, make_host: MakeHost
 ) -> None:
-    """TURN-12, TURN-83."""
     later = clock.now() + timedelta(hours=1)
 
     def park_once(turns: PlayedTurns, turn_id: UUID, lease: Lease, _: TurnContext) -> None:
@@ -279,10 +279,10 @@ def test_a_parked_turn_stays_the_seats_turn_and_goes_on_at_its_time(
     assert Turn.objects.get(id=parked).node_lost == 0
 
 
+@pytest.mark.covers("TURN-12")
 def test_a_turn_parked_for_its_model_goes_on_at_once_when_a_new_revision_comes_in(
     kofi: UUID, make_host: MakeHost
 ) -> None:
-    """TURN-12."""
     turns = PlayedTurns()
     with connection.cursor() as cursor:
         letter = a_letter()
@@ -296,10 +296,10 @@ def test_a_turn_parked_for_its_model_goes_on_at_once_when_a_new_revision_comes_i
     assert turns.ran[0][1] is True
 
 
+@pytest.mark.covers("TURN-79")
 def test_a_paused_seats_parked_turn_waits_unless_it_was_asked_to_stop(
     kofi: UUID, make_host: MakeHost
 ) -> None:
-    """TURN-79."""
     stops: list[Stop | None] = []
 
     def heed(turns: PlayedTurns, turn_id: UUID, lease: Lease, context: TurnContext) -> None:
@@ -325,10 +325,10 @@ def test_a_paused_seats_parked_turn_waits_unless_it_was_asked_to_stop(
     until(lambda: Turn.objects.get().outcome == "stopped", 10)
 
 
+@pytest.mark.covers("RUN-11", "RUN-24")
 def test_an_orphaned_turn_goes_on_under_the_new_epoch_and_is_not_claimed_anew(
     kofi: UUID, make_host: MakeHost
 ) -> None:
-    """RUN-11, RUN-24."""
     letter = a_letter()
     post_now(kofi, letter)
     dead = a_node("dead")
@@ -365,10 +365,10 @@ def test_a_turn_that_falls_over_is_taken_up_again_and_the_fifth_loss_is_poison(
     until(lambda: Completion.objects.filter(event_id=good.event_id).exists(), 10)
 
 
+@pytest.mark.covers("RUN-8", "TURN-7", "TURN-12")
 def test_a_turn_that_failed_before_its_first_round_comes_back_after_its_pause(
     kofi: UUID, make_host: MakeHost
 ) -> None:
-    """RUN-8, TURN-7, TURN-12."""
 
     def fail_once(turns: PlayedTurns, turn_id: UUID, lease: Lease, _: TurnContext) -> None:
         if len(turns.ran) > 1:
@@ -389,10 +389,10 @@ def test_a_turn_that_failed_before_its_first_round_comes_back_after_its_pause(
     assert first.work_key == second.work_key
 
 
+@pytest.mark.covers("RUN-22", "RUN-25")
 def test_a_host_that_lost_its_seat_drops_it_and_the_turn_is_told(
     kofi: UUID, make_host: MakeHost
 ) -> None:
-    """RUN-22, RUN-25."""
     here = threading.Event()
     seen: list[str] = []
 
@@ -419,8 +419,8 @@ def test_a_host_that_lost_its_seat_drops_it_and_the_turn_is_told(
     assert Delivery.objects.get().event_id == letter.event_id
 
 
+@pytest.mark.covers("TURN-77")
 def test_a_person_who_stops_one_turn_is_named_to_it(kofi: UUID) -> None:
-    """TURN-77."""
     from agents.models.turns import StopRequest
 
     with connection.cursor() as cursor:

@@ -6,6 +6,8 @@ import threading
 from collections import Counter
 from uuid import UUID
 
+import pytest
+
 from agents.dispatch.gate import Gate
 from tests.support.until import until
 
@@ -30,8 +32,8 @@ class Bench:
         self.go.release(n)
 
 
+@pytest.mark.covers("RUN-36")
 def test_no_more_seats_run_than_there_are_slots_and_the_next_starts_when_one_frees() -> None:
-    """RUN-36."""
     bench = Bench()
     gate = Gate(2, bench.work)
     for seat in (A, B, C, D):
@@ -71,8 +73,8 @@ def test_a_seat_with_more_mail_goes_behind_those_who_wait() -> None:
     assert bench.came == [A, B, A]
 
 
+@pytest.mark.covers("RUN-50")
 def test_a_closed_gate_sends_home_who_waits_and_lets_running_work_end() -> None:
-    """RUN-50."""
     bench = Bench()
     bench.more[A] = 5
     gate = Gate(1, bench.work)

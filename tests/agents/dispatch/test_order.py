@@ -48,10 +48,11 @@ def by_hand(host: SeatHost) -> None:
     host._share()
 
 
+@pytest.mark.covers("TURN-2")
 def test_everything_that_could_stand_against_a_turn_is_asked_in_one_order(
     make_host: MakeHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """TURN-2: all obstacles stand from the start; each look names the first that is left."""
+    """All obstacles stand from the start; each look names the first that is left."""
     kofi = a_company("kofi", token_budget={"day": 1000})["kofi"]
     spent(2000)
     worked, told, wanted = a_letter("worked", n=1), a_letter("told", n=2, kind="fyi"), a_letter(n=3)
@@ -113,10 +114,11 @@ def _unconfigured() -> None:
     raise Unavailable("No company is applied.")
 
 
+@pytest.mark.covers("TURN-82")
 def test_a_budget_that_cannot_be_read_parks_nothing(
     make_host: MakeHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """TURN-82: the check before a turn fails open; the meter inside it fails closed."""
+    """The check before a turn fails open; the meter inside it fails closed."""
     kofi = a_company("kofi", token_budget={"day": 1000})["kofi"]
     host = make_host(PlayedTurns())
     by_hand(host)
@@ -128,10 +130,11 @@ def test_a_budget_that_cannot_be_read_parks_nothing(
     assert isinstance(screening.screen(host, kofi, clock.now()), Clear)
 
 
+@pytest.mark.covers("RUN-5", "TURN-4")
 def test_the_company_says_how_long_letters_gather_and_how_many_make_a_turn(
     make_host: MakeHost,
 ) -> None:
-    """RUN-5, TURN-4: the two knobs of the document, read at each look."""
+    """The two knobs of the document, read at each look."""
     kofi: UUID = a_company("kofi", notification_coalesce_window_seconds=60)["kofi"]
     turns = PlayedTurns()
     host = make_host(turns)

@@ -29,8 +29,9 @@ FAILED = {
 }  # fmt: skip
 
 
+@pytest.mark.covers("ADD-1", "TURN-86")
 def test_the_four_words_are_asked_in_their_order() -> None:
-    """ADD-1, TURN-86: working, then needs, then stopped, then idle."""
+    """Working, then needs, then stopped, then idle."""
     everything = replace(IDLE, turn=a_turn(), waits=ASK, holds=PAUSED)
     assert activity(everything) == ("working", None)
     waiting = replace(everything, turn=None)
@@ -40,8 +41,8 @@ def test_the_four_words_are_asked_in_their_order() -> None:
     assert activity(replace(held, holds={})) == ("idle", None)
 
 
+@pytest.mark.covers("ADD-1")
 def test_an_ask_to_a_person_shows_who_is_needed_also_while_the_turn_is_parked() -> None:
-    """ADD-1."""
     facts = replace(IDLE, turn=a_turn("parked", park_reason="budget"), waits=ASK)
     shown = face(facts, NOW)
     assert (shown["word"], shown["key"], shown["what"], shown["secs"]) == (
@@ -49,6 +50,7 @@ def test_an_ask_to_a_person_shows_who_is_needed_also_while_the_turn_is_parked() 
     )  # fmt: skip
 
 
+@pytest.mark.covers("TURN-86")
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
@@ -64,21 +66,21 @@ def test_an_ask_to_a_person_shows_who_is_needed_also_while_the_turn_is_parked() 
 def test_a_stopped_seat_says_the_strongest_reason(
     changes: dict[str, Any], reason: str | None
 ) -> None:
-    """TURN-86: paused, unplaced, budget, provider."""
+    """Paused, unplaced, budget, provider."""
     assert activity(replace(IDLE, **changes)) == ("stopped" if reason else "idle", reason)
     assert reason is None or reason in REASONS
 
 
+@pytest.mark.covers("TURN-65")
 def test_a_failed_last_turn_stops_nobody() -> None:
-    """TURN-65."""
     facts = replace(IDLE, last=FAILED)
     assert activity(facts) == ("idle", None)
     shown = face(facts, NOW)
     assert (shown["word"], shown["reason"], shown["key"]) == ("Idle", "3 min", "ENG-1")
 
 
+@pytest.mark.covers("ADD-3")
 def test_a_working_seat_shows_its_phase_and_its_round() -> None:
-    """ADD-3."""
     shown = face(replace(IDLE, turn=a_turn(phase="review", round=2, max_rounds=4)), NOW)
     assert (shown["word"], shown["reason"], shown["pct"]) == ("Working", "review, round 2", 50)
     begun = face(replace(IDLE, turn=a_turn(phase="", round=None)), NOW)

@@ -20,8 +20,9 @@ pytestmark = pytest.mark.django_db
 __all__ = ["company"]
 
 
+@pytest.mark.covers("UI-47")
 def test_five_hundred_seats_cost_no_more_statements_than_a_few(company: None) -> None:
-    """UI-47: one picture, a fixed number of statements."""
+    """One picture, a fixed number of statements."""
     actor = engine_actor("tests")
     with CaptureQueriesContext(connection) as few:
         assert len(seat_rows(actor)) == 6

@@ -21,6 +21,7 @@ SYSTEM = "You are Ada, who keeps the lamps of the harbour burning. " * 300
 Shares = Callable[[Sequence[dict[str, Any]]], list[float]]
 
 
+@pytest.mark.covers("TURN-54")
 @pytest.mark.parametrize(
     ("vendor", "shares", "calls"),
     [
@@ -32,7 +33,6 @@ Shares = Callable[[Sequence[dict[str, Any]]], list[float]]
 def test_nine_tenths_of_each_later_round_are_read_from_the_cache(
     model_server: ModelServer, vendor: str, shares: Shares, calls: int
 ) -> None:
-    """TURN-54."""
     asker = Asker(model_server, vendor, stream=True)
     step = Step(say="On it.", calls=[call("tool_1", item=str(n)) for n in range(calls)])
     model_server.says(*[step] * 8)

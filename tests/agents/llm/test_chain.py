@@ -49,6 +49,7 @@ def company(providers: dict[str, Entry], **chains: tuple[str, ...]) -> Any:
     )
 
 
+@pytest.mark.covers("TURN-50")
 @pytest.mark.parametrize(
     ("phase", "keys"),
     [
@@ -60,7 +61,6 @@ def company(providers: dict[str, Entry], **chains: tuple[str, ...]) -> Any:
     ],
 )
 def test_a_phase_has_its_chain(phase: str, keys: tuple[str, ...]) -> None:
-    """TURN-50."""
     providers = {"tiny": Entry(), "small": Entry(), "big": Entry()}
     snapshot = company(providers, default=("big", "small"), review=("small",), subagent=("tiny",))
 

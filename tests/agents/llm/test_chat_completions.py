@@ -363,8 +363,9 @@ def test_a_server_that_refuses_streams_is_asked_plainly(compatible_stream: Asker
     assert [seen.stream for seen in compatible_stream.server.seen] == [True, False, False]
 
 
+@pytest.mark.covers("TURN-54")
 def test_cached_tokens_are_a_breakdown_of_the_prompt(openai_model: Asker) -> None:
-    """TURN-54: input always means the full prompt."""
+    """Input always means the full prompt."""
     openai_model.server.says(Step(say="Ok.", usage=(1000, 4), cached=(800, 0)))
 
     usage = openai_model.ask().usage
@@ -372,8 +373,9 @@ def test_cached_tokens_are_a_breakdown_of_the_prompt(openai_model: Asker) -> Non
     assert (usage.input, usage.cache_read, usage.output) == (1000, 800, 4)
 
 
+@pytest.mark.covers("TURN-54")
 def test_the_prompt_before_the_newest_exchange_does_not_change(openai_model: Asker) -> None:
-    """TURN-54: caches of this wire need a stable prefix and nothing else."""
+    """Caches of this wire need a stable prefix and nothing else."""
     openai_model.server.says(Step(calls=[call("get_work_item", item="A-1")]), Step(say="Ok."))
     answer = openai_model.ask()
     openai_model.go_on(answer, ToolMessage(answer.calls[0].id, "get_work_item", "open"))

@@ -1,4 +1,4 @@
-"""A chain of models: who answers when one cannot. TURN-51."""
+"""A chain of models: who answers when one cannot."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.agents.llm.test_chain import Entry, company
 from tests.support.model_server import ModelServer
 from tests.support.script import SeenRequest, Step, call
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.covers("TURN-51")]
 
 
 @pytest.fixture
@@ -90,8 +90,8 @@ def test_a_fatal_error_is_not_passed_on(model_server: ModelServer, asked: Any, s
     assert caught.value.provider_key == "big"
 
 
+@pytest.mark.covers("TURN-49")
 def test_a_refusal_is_not_passed_on(model_server: ModelServer, asked: Any) -> None:
-    """TURN-49."""
     model_server.script("big", at("big-1"), [Step(refusal=("bio", "No."))])
 
     assert asked().stop is StopReason.REFUSAL

@@ -1,4 +1,4 @@
-"""Several keys of one provider: which is asked, which is left alone, and for how long. TURN-52."""
+"""Several keys of one provider: which is asked, which is left alone, and for how long."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.agents.llm.test_chain import Entry, company
 from tests.support.model_server import ModelServer
 from tests.support.script import SeenRequest, Step
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.covers("TURN-52")]
 
 HELLO = Request("", (UserMessage("Hi"),))
 LIMITED = ("rate_limit_error", "slow down")
@@ -81,6 +81,7 @@ def test_of_the_ready_keys_the_least_busy_one_is_asked_and_ties_go_by_order(
     assert in_flight.counts("main", [cooling.digest("key-one")]) == [0]
 
 
+@pytest.mark.covers("PEER-11")
 @pytest.mark.parametrize(
     ("step", "seconds"),
     [
@@ -96,7 +97,6 @@ def test_of_the_ready_keys_the_least_busy_one_is_asked_and_ties_go_by_order(
 def test_how_long_a_key_cools_follows_what_the_vendor_said(
     model_server: ModelServer, step: Step, seconds: float
 ) -> None:
-    """PEER-11."""
     one = Company(model_server, "key-one")
     model_server.says(step)
     failure = one.fails()
@@ -131,10 +131,10 @@ def test_a_refused_key_cools_twice_as_long_each_time_until_it_works(
         assert round(left("key-one")) == 300, "an answer starts the count anew"
 
 
+@pytest.mark.covers("PEER-10")
 def test_while_all_keys_cool_nobody_is_asked_and_the_earliest_reset_is_told(
     model_server: ModelServer,
 ) -> None:
-    """PEER-10."""
     two = Company(model_server, "key-one", "key-two")
     model_server.says(limited(**{"retry-after": "500"}), limited(**{"retry-after": "90"}))
     two.fails()
@@ -147,10 +147,10 @@ def test_while_all_keys_cool_nobody_is_asked_and_the_earliest_reset_is_told(
     assert "key-one" not in again.message
 
 
+@pytest.mark.covers("PEER-10")
 def test_when_a_cooling_ends_one_call_tries_and_the_others_wait_for_it(
     model_server: ModelServer,
 ) -> None:
-    """PEER-10."""
     one = Company(model_server, "key-one")
     model_server.says(limited(**{"retry-after": "60"}), Step(say="Back."), Step(say="All."))
     one.fails()
@@ -204,6 +204,7 @@ def test_a_key_whose_variable_is_not_set_is_passed_over(model_server: ModelServe
     assert two.asked_with() == ["key-two"]
 
 
+@pytest.mark.covers("PEER-11")
 @pytest.mark.parametrize(
     ("said", "seconds"),
     [
@@ -216,16 +217,15 @@ def test_a_key_whose_variable_is_not_set_is_passed_over(model_server: ModelServe
     ],
 )
 def test_a_reset_in_words_is_understood(said: str, seconds: float | None) -> None:
-    """PEER-11."""
     with time_machine.travel(datetime(2030, 1, 1, 9, 0, tzinfo=UTC), tick=False):
         assert stated_wait(said) == seconds
 
 
+@pytest.mark.covers("PEER-10")
 @pytest.mark.django_db(transaction=True)
 def test_two_nodes_that_meet_the_same_limit_ask_once_more_between_them(
     model_server: ModelServer,
 ) -> None:
-    """PEER-10."""
     one = Company(model_server, "key-one")
     model_server.says(limited(**{"retry-after": "60"}), limited(**{"retry-after": "600"}))
     one.fails()

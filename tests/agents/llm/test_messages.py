@@ -64,8 +64,9 @@ def test_another_models_thinking_is_left_out(claude: Asker) -> None:
     assert "sig-" not in claude.server.seen[-1].raw.decode()
 
 
+@pytest.mark.covers("TURN-53")
 def test_thinking_of_an_older_prompt_is_shed_once_the_model_refuses_it(claude: Asker) -> None:
-    """TURN-53: shed from the front when the tools changed, for models that verify it."""
+    """Shed from the front when the tools changed, for models that verify it."""
     old = claude.request(tools=(LOOK,))
     refused = Step(status=400, error=("", "messages.1: Invalid `signature` in `thinking` block"))
     claude.server.says(THINKING, THINKING, refused, Step(say="Ok."))
@@ -94,8 +95,9 @@ def test_all_thinking_is_shed_for_one_call_if_nothing_else_helps(claude: Asker) 
     assert [b["type"] for b in blocks(claude.body(3))] == ["thinking", "text", "tool_use"]
 
 
+@pytest.mark.covers("TURN-54")
 def test_breakpoints_stand_on_system_last_tool_and_tail(claude: Asker) -> None:
-    """TURN-54. Four are allowed; the fourth keeps the tail of the round before."""
+    """Four are allowed; the fourth keeps the tail of the round before."""
     claude.server.says(THINKING, Step(say="Ok."))
     answer = claude.ask()
 
@@ -159,6 +161,7 @@ def test_an_error_event_voids_the_calls_before_it(claude_stream: Asker) -> None:
     assert [delta.kind for delta in claude_stream.shown] == ["call", "restart"]
 
 
+@pytest.mark.covers("TURN-47")
 @pytest.mark.parametrize(
     ("word", "stop"),
     [
@@ -170,7 +173,6 @@ def test_an_error_event_voids_the_calls_before_it(claude_stream: Asker) -> None:
     ],
 )
 def test_every_stop_reason_has_our_word(claude: Asker, word: str, stop: StopReason) -> None:
-    """TURN-47."""
     claude.server.says(Step(say="Hm.", stop=word))
 
     assert claude.ask().stop is stop

@@ -57,8 +57,8 @@ def limit(seconds: float) -> None:
     cooling.cool("play", cooling.digest(SECRET), error, cooling.Rules())
 
 
+@pytest.mark.covers("TURN-52")
 def test_rest_lists_each_model_with_its_keys_by_digest_and_what_cools(lantern: Program) -> None:
-    """TURN-52."""
     found = listed(lantern)
     assert (found["key"], found["state"], found["keys_missing"]) == (
         "play", "serving", ["LANTERN_SPARE"],

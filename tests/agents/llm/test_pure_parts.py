@@ -179,9 +179,9 @@ def test_only_fatal_stops_a_chain() -> None:
     assert [kind for kind in ErrorKind if not kind.retryable] == [ErrorKind.FATAL]
 
 
+@pytest.mark.covers("TURN-47")
 @pytest.mark.parametrize("reason", [None, 7, "", "martian", "STOP"])
 def test_without_a_known_word_the_calls_decide(reason: object) -> None:
-    """TURN-47."""
     call = ToolCallPart.parse("a", "look", "{}")
 
     assert normalise(OPENAI, reason, (), output_tokens=5, cap=5) is StopReason.END

@@ -40,11 +40,12 @@ def answer(*calls: ToolCallPart, text: str = "", **parts: Any) -> Answer:
     return Answer(**{**known, **parts})
 
 
+@pytest.mark.covers("TURN-53")
 @pytest.mark.parametrize(("first", "second"), FOREIGN)
 def test_a_foreign_answer_travels_as_text_and_calls(
     model_server: ModelServer, first: str, second: str
 ) -> None:
-    """TURN-53: no thinking, no foreign block, the same digits."""
+    """No thinking, no foreign block, the same digits."""
     written = '{"item": "A-1", "n": 1234567890123456789}'
     looking = ScriptedCall("get_work_item", raw_arguments=written)
     model_server.says(Step(think="Hm.", say="Looking.", calls=[looking]), Step(say="Ok."))
@@ -118,8 +119,8 @@ def test_the_first_result_of_a_call_stands() -> None:
     assert [message.text for message in stretch.results] == ["first"]
 
 
+@pytest.mark.covers("TURN-37")
 def test_a_missing_result_is_a_failed_one() -> None:
-    """TURN-37."""
     given = answer(ToolCallPart.parse("one", "look", "{}"))
 
     (stretch,) = exchanges([AssistantMessage(given)])
@@ -142,9 +143,9 @@ def test_an_empty_answer_and_empty_words_leave_nothing() -> None:
     assert stretch.said == ("Go.", "On.")
 
 
+@pytest.mark.covers("TURN-47")
 @pytest.mark.parametrize("stop", [reason for reason in StopReason if not reason.finished])
 def test_only_a_finished_answer_may_be_acted_on(stop: StopReason) -> None:
-    """TURN-47."""
     assert stop not in (StopReason.END, StopReason.TOOL_USE)
 
 

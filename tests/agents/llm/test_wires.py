@@ -120,8 +120,8 @@ def test_a_call_without_a_result_is_answered_as_not_observed(model: Asker) -> No
     assert result.failed and "Outcome not observed" in result.text
 
 
+@pytest.mark.covers("TURN-45")
 def test_no_request_forces_a_tool_choice(model: Asker) -> None:
-    """TURN-45."""
     model.server.says(Step(say="Ok."))
 
     model.ask()
@@ -150,8 +150,9 @@ def test_names_the_wire_refuses_are_mapped_and_called_back_under_the_real_name(
     assert [c.name for c in model.server.seen[-1].calls()] == spelled
 
 
+@pytest.mark.covers("TURN-48")
 def test_a_cut_off_answer_offers_no_call_to_run(model: Asker) -> None:
-    """TURN-48: its calls are not run."""
+    """Its calls are not run."""
     word = "max_tokens" if model.vendor == "anthropic" else "length"
     model.server.says(Step(say="I will", calls=[call("write_page", body="# P")], stop=word))
 
@@ -173,8 +174,8 @@ def test_half_a_call_in_a_spent_allowance_counts_as_cut_off(model: Asker) -> Non
     assert answer.calls == ()
 
 
+@pytest.mark.covers("TURN-37")
 def test_broken_arguments_become_a_reason_and_never_travel_again(model: Asker) -> None:
-    """TURN-37."""
     broken = ScriptedCall("write_page", raw_arguments='{"title": Plan}')
     model.server.says(Step(calls=[broken], usage=(900, 30)), Step(say="Sorry."))
 
@@ -202,8 +203,9 @@ def test_empty_arguments_mean_an_empty_object(model: Asker, written: str) -> Non
     assert model.server.seen[-1].calls()[0].arguments == {}
 
 
+@pytest.mark.covers("TURN-49")
 def test_a_refusal_is_an_answer_with_its_reason(model: Asker) -> None:
-    """TURN-49: classified and charged, so it is no error."""
+    """Classified and charged, so it is no error."""
     model.server.says(Step(refusal=("cyber", "I cannot help with that."), usage=(50, 9)))
 
     answer = model.ask()
@@ -216,8 +218,8 @@ def test_a_refusal_is_an_answer_with_its_reason(model: Asker) -> None:
         assert answer.refusal.category == "cyber"
 
 
+@pytest.mark.covers("TURN-47")
 def test_an_unknown_stop_reason_is_the_end(model: Asker) -> None:
-    """TURN-47."""
     model.server.says(Step(say="Hm.", stop="martian"))
 
     assert model.ask().stop is StopReason.END
@@ -349,8 +351,9 @@ def test_a_page_instead_of_an_answer_is_said_in_words(model: Asker) -> None:
     assert caught.value.kind is ErrorKind.SERVER
 
 
+@pytest.mark.covers("TURN-55")
 def test_a_server_that_ignores_streaming_is_asked_plainly_from_then_on(model: Asker) -> None:
-    """TURN-55: once per process."""
+    """Once per process."""
     model.server.says(Step(say="One.", ignore_stream=True), Step(say="Two."))
 
     first, second = model.ask(), model.ask()

@@ -40,8 +40,8 @@ def taken(seat: UUID, *, window: float = 0.0, limit: int = 20) -> list[str]:
     return [letter.text for letter in letters]
 
 
+@pytest.mark.covers("RUN-5")
 def test_the_conversation_with_the_oldest_letter_comes_first_and_whole(kofi: UUID) -> None:
-    """RUN-5."""
     post_now(
         kofi,
         a_letter("b1", n=2, batch_key="b"),
@@ -51,8 +51,8 @@ def test_the_conversation_with_the_oldest_letter_comes_first_and_whole(kofi: UUI
     assert taken(kofi) == ["a1", "a2"]
 
 
+@pytest.mark.covers("RUN-5", "TURN-4")
 def test_a_batch_has_its_most(kofi: UUID) -> None:
-    """RUN-5, TURN-4."""
     post_now(kofi, *(a_letter(f"m{n}", n=n) for n in range(5)))
     assert taken(kofi, limit=3) == ["m0", "m1", "m2"]
 
@@ -62,8 +62,8 @@ def test_the_control_lane_goes_first(kofi: UUID) -> None:
     assert taken(kofi) == ["go"]
 
 
+@pytest.mark.covers("RUN-5", "TURN-4")
 def test_a_window_lets_a_conversation_gather_and_a_full_batch_waits_for_nothing(kofi: UUID) -> None:
-    """RUN-5, TURN-4."""
     post_now(kofi, a_letter("one", n=1))
     assert taken(kofi, window=60) == []
     Delivery.objects.update(created_at=clock.now() - timedelta(seconds=61))
@@ -73,8 +73,8 @@ def test_a_window_lets_a_conversation_gather_and_a_full_batch_waits_for_nothing(
     assert taken(kofi, window=60, limit=2) == ["one", "two"]
 
 
+@pytest.mark.covers("RUN-8")
 def test_mail_that_failed_goes_behind_mail_never_tried_and_blocks_nobody(kofi: UUID) -> None:
-    """RUN-8."""
     post_now(kofi, a_letter("failed", n=1), a_letter("same talk, fresh", n=2))
     post_now(kofi, a_letter("elsewhere", n=3, batch_key="b"))
     Delivery.objects.filter(payload__text="failed").update(attempts=1)
@@ -85,8 +85,8 @@ def test_mail_that_failed_goes_behind_mail_never_tried_and_blocks_nobody(kofi: U
     assert taken(kofi) == ["failed"]
 
 
+@pytest.mark.covers("TURN-1")
 def test_what_a_turn_has_claimed_is_not_taken_again(kofi: UUID) -> None:
-    """TURN-1."""
     letter = a_letter("mine")
     post_now(kofi, letter)
     with commit() as cursor:
@@ -94,8 +94,8 @@ def test_what_a_turn_has_claimed_is_not_taken_again(kofi: UUID) -> None:
     assert taken(kofi) == []
 
 
+@pytest.mark.covers("RUN-8", "TURN-12")
 def test_a_failure_waits_1_2_4_8_16_then_30_seconds_each_time(kofi: UUID) -> None:
-    """RUN-8, TURN-12."""
     letter = a_letter()
     post_now(kofi, letter)
     pauses = []
@@ -116,8 +116,8 @@ def test_a_failure_waits_1_2_4_8_16_then_30_seconds_each_time(kofi: UUID) -> Non
     assert taken(kofi) == []
 
 
+@pytest.mark.covers("RUN-8", "TURN-12")
 def test_the_25th_failure_makes_a_dead_letter_that_somebody_can_replay(kofi: UUID) -> None:
-    """RUN-8, TURN-12."""
     letter = a_letter("bad", work_item=None, reply_kind="tool", reply_surface="work", depth=2)
     post_now(kofi, letter)
     Delivery.objects.update(attempts=ATTEMPTS - 1)
@@ -146,8 +146,8 @@ def test_the_25th_failure_makes_a_dead_letter_that_somebody_can_replay(kofi: UUI
         waiting.discard(new_id(), by="ben", now=clock.now())
 
 
+@pytest.mark.covers("RUN-10", "TURN-3")
 def test_a_finished_turn_leaves_a_completion_each_and_no_mail_of_its_own(kofi: UUID) -> None:
-    """RUN-10, TURN-3."""
     one, two, later = a_letter(n=1), a_letter(n=2), a_letter(n=3)
     post_now(kofi, one, two, later)
     with commit() as cursor:
@@ -159,10 +159,10 @@ def test_a_finished_turn_leaves_a_completion_each_and_no_mail_of_its_own(kofi: U
     assert {(row.outcome, row.turn_id, row.lease_epoch) for row in done} == {("completed", turn, 7)}
 
 
+@pytest.mark.covers("RUN-10")
 def test_letters_worked_meanwhile_are_dropped_at_the_claim_and_only_the_rest_is_left(
     kofi: UUID,
 ) -> None:
-    """RUN-10."""
     letters = [a_letter(text, n=n) for n, text in enumerate("abc")]
     post_now(kofi, *letters)
     for letter in letters[:2]:

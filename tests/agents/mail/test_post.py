@@ -26,8 +26,8 @@ def kofi() -> UUID:
     return a_company("kofi")["kofi"]
 
 
+@pytest.mark.covers("RUN-1")
 def test_a_letter_waits_and_its_seat_is_rung_after_the_commit(kofi: UUID) -> None:
-    """RUN-1."""
     with transaction.atomic():
         assert post(kofi, a_letter("hello"))
         assert client().get(key("wake", kofi)) is None
@@ -36,8 +36,8 @@ def test_a_letter_waits_and_its_seat_is_rung_after_the_commit(kofi: UUID) -> Non
     assert client().get(key("wake", kofi)) == "1"
 
 
+@pytest.mark.covers("RUN-1")
 def test_a_rollback_leaves_neither_mail_nor_a_ring(kofi: UUID) -> None:
-    """RUN-1."""
 
     class Undone(Exception):
         pass
@@ -49,16 +49,16 @@ def test_a_rollback_leaves_neither_mail_nor_a_ring(kofi: UUID) -> None:
     assert client().get(key("wake", kofi)) is None
 
 
+@pytest.mark.covers("RUN-4")
 def test_the_same_event_is_let_in_once(kofi: UUID) -> None:
-    """RUN-4."""
     letter = a_letter()
     assert post_now(kofi, letter, letter) == [True, False]
     assert post_now(kofi, letter) == [False]
     assert Delivery.objects.count() == 1
 
 
+@pytest.mark.covers("RUN-4", "RUN-10", "TURN-3")
 def test_a_worked_event_is_not_let_in_again(kofi: UUID) -> None:
-    """RUN-4, RUN-10, TURN-3."""
     letter = a_letter()
     Completion.objects.create(
         seat_id=kofi,
@@ -83,8 +83,8 @@ def test_an_event_among_the_dead_letters_is_not_let_in_until_somebody_deals_with
     assert post_now(kofi, letter) == [True]
 
 
+@pytest.mark.covers("RUN-2")
 def test_a_person_gets_a_notice_and_no_mail() -> None:
-    """RUN-2."""
     ana = a_company("kofi")["ana"]
     letter = a_letter(
         "Look at this",
@@ -100,8 +100,8 @@ def test_a_person_gets_a_notice_and_no_mail() -> None:
     assert (notice.seat_id, notice.title, notice.event_id) == (ana, "Look at this", letter.event_id)
 
 
+@pytest.mark.covers("RUN-2")
 def test_a_letter_to_a_removed_seat_is_skipped_and_the_skip_says_why(kofi: UUID) -> None:
-    """RUN-2."""
     Seat.objects.filter(id=kofi).update(removed_at=clock.now())
     assert post_now(kofi, a_letter()) == [False]
     event = EngineEvent.objects.get(type="notification_skipped")
@@ -109,16 +109,16 @@ def test_a_letter_to_a_removed_seat_is_skipped_and_the_skip_says_why(kofi: UUID)
     assert not Delivery.objects.exists()
 
 
+@pytest.mark.covers("RUN-1")
 def test_mail_outside_a_transaction_is_refused(kofi: UUID) -> None:
-    """RUN-1."""
     with pytest.raises(RuntimeError, match="belongs into the transaction"):
         post(kofi, a_letter())
 
 
+@pytest.mark.covers("RUN-1")
 def test_a_dead_redis_costs_the_poster_no_error(
     kofi: UUID, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """RUN-1."""
     import redis
 
     from agents import wake
@@ -134,8 +134,8 @@ def test_a_dead_redis_costs_the_poster_no_error(
     monkeypatch.setattr(wake._breaker, "open_until", 0.0)
 
 
+@pytest.mark.covers("RUN-10")
 def test_what_a_turn_showed_is_not_answered_again(kofi: UUID) -> None:
-    """RUN-10."""
     from tests.agents.play import an_open_turn
 
     answered, shown = a_letter("first", n=2), a_letter("second", n=1)

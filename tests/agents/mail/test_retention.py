@@ -40,8 +40,8 @@ def dead(seat: UUID, handled_at: datetime | None) -> DeadLetter:
     )  # fmt: skip
 
 
+@pytest.mark.covers("TURN-3", "RUN-10")
 def test_a_completion_is_kept_for_thirty_days(kofi: UUID, monkeypatch: pytest.MonkeyPatch) -> None:
-    """TURN-3, RUN-10."""
     now = clock.now()
     young = done(kofi, now - DAYS_30 + timedelta(minutes=1))
     for _ in range(3):
@@ -51,8 +51,8 @@ def test_a_completion_is_kept_for_thirty_days(kofi: UUID, monkeypatch: pytest.Mo
     assert Completion.objects.get().id == young.id
 
 
+@pytest.mark.covers("RUN-9")
 def test_a_dead_letter_goes_thirty_days_after_somebody_dealt_with_it(kofi: UUID) -> None:
-    """RUN-9."""
     now = clock.now()
     open_one, recent = dead(kofi, None), dead(kofi, now - timedelta(days=29))
     dead(kofi, now - timedelta(days=31))
@@ -60,8 +60,8 @@ def test_a_dead_letter_goes_thirty_days_after_somebody_dealt_with_it(kofi: UUID)
     assert set(DeadLetter.objects.values_list("id", flat=True)) == {open_one.id, recent.id}
 
 
+@pytest.mark.covers("RUN-13")
 def test_an_event_is_kept_for_thirty_days() -> None:
-    """RUN-13."""
     publish(EventType.ORG_STARTED, summary="Old")
     EngineEvent.objects.update(ts=clock.now() - timedelta(days=31))
     publish(EventType.ORG_STARTED, summary="New")

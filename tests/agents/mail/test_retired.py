@@ -33,8 +33,8 @@ def waiting() -> list[str]:
     return list(Delivery.objects.order_by("seq").values_list("seat__handle", flat=True))
 
 
+@pytest.mark.covers("ORG-18")
 def test_the_mail_of_a_seat_that_left_is_kept_for_a_day_and_then_set_aside() -> None:
-    """ORG-18."""
     seats = a_company("kofi", "mei")
     post_now(seats["kofi"], a_letter("One"), a_letter("Two"))
     post_now(seats["mei"], a_letter("Hers"))
@@ -50,8 +50,8 @@ def test_the_mail_of_a_seat_that_left_is_kept_for_a_day_and_then_set_aside() -> 
     assert retire(over) == 0
 
 
+@pytest.mark.covers("ORG-18")
 def test_a_seat_that_comes_back_within_the_day_works_its_backlog() -> None:
-    """ORG-18."""
     seats = a_company("kofi")
     post_now(seats["kofi"], a_letter())
     a_company()
@@ -61,8 +61,8 @@ def test_a_seat_that_comes_back_within_the_day_works_its_backlog() -> None:
     assert waiting() == ["kofi"]
 
 
+@pytest.mark.covers("ORG-18")
 def test_an_agents_seat_that_a_person_takes_keeps_its_backlog_for_the_way_back() -> None:
-    """ORG-18."""
     seats = a_company("kofi")
     post_now(seats["kofi"], a_letter())
 
@@ -82,10 +82,10 @@ def test_an_agents_seat_that_a_person_takes_keeps_its_backlog_for_the_way_back()
     assert retire(left_at("kofi")) == 1
 
 
+@pytest.mark.covers("ORG-18")
 def test_mail_in_the_hands_of_a_turn_waits_for_it_and_a_batch_is_bounded(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """ORG-18."""
     seats = a_company("kofi")
     held, *others = (a_letter(n=n) for n in range(4))
     post_now(seats["kofi"], held, *others)

@@ -32,8 +32,8 @@ def keep(seat: UUID, content: str, kind: str = "long", days: int = 0) -> tuple[D
     return diary.write(seat, kind, content, clock.now(), turn_id=new_id(), days=days)
 
 
+@pytest.mark.covers("KNOW-40")
 def test_the_same_living_note_is_kept_once(baker: UUID) -> None:
-    """KNOW-40."""
     first, new = keep(baker, "Rye sells out on Fridays.")
     again, repeated = keep(baker, " Rye sells out on Fridays. ")
 
@@ -42,8 +42,8 @@ def test_the_same_living_note_is_kept_once(baker: UUID) -> None:
     assert DiaryEntry.objects.count() == 1
 
 
+@pytest.mark.covers("KNOW-41")
 def test_an_expired_note_is_out_of_the_way_before_the_sweep(baker: UUID) -> None:
-    """KNOW-41."""
     with time_machine.travel(clock.now(), tick=False) as now:
         for day in range(diary.SHOWN):
             keep(baker, f"Short {day}", kind="short", days=1)
@@ -57,9 +57,9 @@ def test_an_expired_note_is_out_of_the_way_before_the_sweep(baker: UUID) -> None
         assert DiaryEntry.objects.count() == 2
 
 
+@pytest.mark.covers("KNOW-40", "TURN-36")
 @pytest.mark.parametrize("content", ["", "   ", "x" * (diary.MAX_CHARS + 1)])
 def test_a_note_that_is_empty_or_too_long_is_refused_whole(baker: UUID, content: str) -> None:
-    """KNOW-40, TURN-36."""
     with pytest.raises(Invalid):
         keep(baker, content)
     assert DiaryEntry.objects.count() == 0
@@ -74,9 +74,9 @@ def test_the_newest_notes_are_shown_oldest_first(baker: UUID) -> None:
     assert shown == [f"Note {n}" for n in range(3, diary.SHOWN + 3)]
 
 
+@pytest.mark.covers("KNOW-40")
 @pytest.mark.django_db(transaction=True)
 def test_a_seat_writes_into_its_own_diary_and_no_other(baker: UUID) -> None:
-    """KNOW-40."""
 
     def reflect(**args: object) -> Outcome:
         actor = Actor(ActorKind.SEAT, "baker", "Baker", seat_id=baker, handle="baker")

@@ -43,8 +43,9 @@ def ended(days_ago: int, **more: Any) -> UUID:
     return turn
 
 
+@pytest.mark.covers("UI-49", "UI-31")
 def test_the_axis_counts_ended_turns_by_company_day_and_draws_every_day(founder: Client) -> None:
-    """UI-49, UI-31: parked ones are no end; an empty day is drawn; the numbers stand in words."""
+    """Parked ones are no end; an empty day is drawn; the numbers stand in words."""
     ended(2)
     ended(2, outcome="failed")
     ended(2, iteration=2)
@@ -58,8 +59,9 @@ def test_the_axis_counts_ended_turns_by_company_day_and_draws_every_day(founder:
     assert re.search(r'aria-label="Ended turns by day, 30 days to [^"]+: 3 turns, most 3', html)
 
 
+@pytest.mark.covers("UI-31", "UI-49")
 def test_a_press_on_a_day_narrows_the_list_and_the_axis_to_its_hours(founder: Client) -> None:
-    """UI-31, UI-49: the address holds it beside the other filters; keys find it in a list."""
+    """The address holds it beside the other filters; keys find it in a list."""
     inside, outside = ended(2), ended(3)
     failed = ended(2, outcome="failed")
     key = noon(2).date().isoformat()
@@ -76,8 +78,8 @@ def test_a_press_on_a_day_narrows_the_list_and_the_axis_to_its_hours(founder: Cl
     assert f'<option value="{key}" selected>' in narrowed
 
 
+@pytest.mark.covers("UI-49")
 def test_the_window_is_of_days_or_one_day_and_nothing_else(founder: Client) -> None:
-    """UI-49."""
     old = ended(40)
     assert f"tr-{old}" in html_of(founder, "/live/turns")
     assert f"tr-{old}" in html_of(founder, "/live/turns?window=90d")
@@ -89,10 +91,10 @@ def test_the_window_is_of_days_or_one_day_and_nothing_else(founder: Client) -> N
     assert founder.get("/live/events?since=2026-13-45").status_code == 400
 
 
+@pytest.mark.covers("UI-49", "UI-90")
 def test_the_series_of_turns_is_there_for_programs_with_the_filters_of_the_page(
     ana: Program,
 ) -> None:
-    """UI-49, UI-90."""
     ended(1)
     ended(1, outcome="failed")
     ended(1, outcome="stopped")
@@ -108,8 +110,9 @@ def test_the_series_of_turns_is_there_for_programs_with_the_filters_of_the_page(
     assert ana.get("/turns/series", colour="red").status_code == 400
 
 
+@pytest.mark.covers("UI-49")
 def test_a_trace_shows_its_turns_and_its_events_oldest_first(founder: Client) -> None:
-    """UI-49: it has a page and no list."""
+    """It has a page and no list."""
     seat = Seat.objects.get(handle="qa")
     turn = a_turn(trigger={"summary": "Test the lamp", "trace": TRACE})
     first = publish(EventType.WORK_ITEM_CREATED, summary="The item came.", trace_id=TRACE)
@@ -132,8 +135,8 @@ def test_a_trace_that_left_nothing_is_not_found(founder: Client) -> None:
     assert founder.get("/live/traces").status_code == 404
 
 
+@pytest.mark.covers("TURN-87")
 def test_a_turns_page_shows_how_large_its_last_request_was(founder: Client) -> None:
-    """TURN-87."""
     turn = a_turn()
     phase = turn.phases.create(
         phase="execute", iteration=1, system="s" * 3000, user="u" * 1000, max_rounds=24,

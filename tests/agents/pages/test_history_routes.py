@@ -18,8 +18,9 @@ from tests.browser.stage import a_round
 pytestmark = pytest.mark.django_db
 
 
+@pytest.mark.covers("UI-49")
 def test_turns_are_listed_dearest_first_page_by_page(ana: Program) -> None:
-    """UI-49: `sort=-tokens` by keyset, equal figures too."""
+    """`sort=-tokens` by keyset, equal figures too."""
     for spent in (500, 90, 500, 7):
         a_turn(tokens_in=spent, tokens_out=0)
     found = walked(ana, "/turns", "turns", sort="-tokens", limit=1)

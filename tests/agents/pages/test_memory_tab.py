@@ -31,8 +31,8 @@ def wrote(text: str, *, handle: str = "qa", kind: str = "long", ago: int = 0, da
     return str(note.id)
 
 
+@pytest.mark.covers("UI-46")
 def test_the_memory_tab_shows_living_notes_word_for_word_newest_first(founder: Client) -> None:
-    """UI-46."""
     turn = a_turn()
     old = wrote("The lamp <b>hums</b> at 50 Hz.", ago=3, turn=turn.pk)
     new = wrote("Ana reads mail at noon.", kind="short", days=7)
@@ -48,16 +48,16 @@ def test_the_memory_tab_shows_living_notes_word_for_word_newest_first(founder: C
     assert "Nothing written down yet" in html_of(founder, "/agents/seats/agent-cto?tab=memory")
 
 
+@pytest.mark.covers("UI-46", "UI-92")
 def test_a_long_diary_is_read_page_by_page(ana: Program) -> None:
-    """UI-46, UI-92."""
     wanted = [wrote(f"Note {n}", ago=n) for n in range(52)]
     found = walked(ana, "/agents/qa/memory", "notes", limit=20)
     assert [row["id"] for row in found] == wanted
     assert ana.get("/agents/qa/memory").json()["total"] == 52
 
 
+@pytest.mark.covers("UI-46")
 def test_the_memory_tab_leads_to_older_notes(founder: Client) -> None:
-    """UI-46."""
     wanted = [wrote(f"Note {n}", ago=n) for n in range(51)]
     first = html_of(founder, "/agents/seats/qa?tab=memory")
     assert first.count('<li id="note-') == 50

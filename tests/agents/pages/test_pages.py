@@ -40,8 +40,9 @@ def reviewed(turn: Turn, **more: object) -> Turn:
     return turn
 
 
+@pytest.mark.covers("UI-45", "UI-28")
 def test_the_roster_lists_every_seat_with_its_figures(founder: Client) -> None:
-    """UI-45, UI-28: every seat is a row that can be peeked."""
+    """Every seat is a row that can be peeked."""
     a_turn()
     html = html_of(founder, "/agents/roster")
     for handle in ("ana", "omar", "agent-cto", "agent-swe", "qa", "packer"):
@@ -66,8 +67,8 @@ def test_the_workload_shows_what_lies_with_each_seat(founder: Client) -> None:
     assert 'aria-sort="descending"' in html
 
 
+@pytest.mark.covers("UI-45")
 def test_teams_name_their_lead_and_open_their_page(founder: Client) -> None:
-    """UI-45."""
     html = html_of(founder, "/agents/teams")
     assert 'href="/agents/teams/eng"' in html
     assert "Chief Engineer" in html
@@ -83,8 +84,9 @@ def test_a_team_that_is_not_there_is_refused_with_the_nearest(founder: Client) -
     assert b"Did you mean eng?" in answer.content
 
 
+@pytest.mark.covers("UI-46")
 def test_the_first_pass_rate_counts_reviewed_turns_alone(founder: Client) -> None:
-    """UI-46: absent while no turn was reviewed."""
+    """Absent while no turn was reviewed."""
     a_turn()
     assert "First pass" not in html_of(founder, "/agents/seats/qa")
     reviewed(a_turn())
@@ -92,8 +94,8 @@ def test_the_first_pass_rate_counts_reviewed_turns_alone(founder: Client) -> Non
     assert "50 % of 2 reviewed" in html_of(founder, "/agents/seats/qa")
 
 
+@pytest.mark.covers("UI-46")
 def test_an_agent_has_five_tabs_and_a_person_three(founder: Client) -> None:
-    """UI-46."""
     agent, person = html_of(founder, "/agents/seats/qa"), html_of(founder, "/agents/seats/omar")
     assert "/agents/seats/qa?tab=turns" in agent
     assert "?tab=turns" not in person
@@ -104,8 +106,8 @@ def test_an_agent_has_five_tabs_and_a_person_three(founder: Client) -> None:
     assert "rehearsal" in html_of(founder, "/agents/seats/qa?tab=settings")
 
 
+@pytest.mark.covers("UI-46")
 def test_the_turns_of_a_seat_are_paged_by_fifty(founder: Client) -> None:
-    """UI-46."""
     seat = Seat.objects.get(handle="qa")
     start = clock.now() - timedelta(hours=2)
     many(seat, 51, start)
@@ -124,24 +126,24 @@ def many(seat: Seat, count: int, start: datetime) -> None:
     )  # fmt: skip
 
 
+@pytest.mark.covers("UI-46")
 def test_a_message_is_an_ask_on_an_item(founder: Client) -> None:
-    """UI-46."""
     html = html_of(founder, "/agents/seats/qa")
     assert 'action="/act/comment_on_work_item"' in html
     assert '<input type="hidden" name="ask" value="qa">' in html
     assert 'href="/work/new?assignee=qa"' in html
 
 
+@pytest.mark.covers("UI-48")
 def test_a_silent_turn_is_named_and_a_parked_one_never() -> None:
-    """UI-48."""
     assert [silence("phase", secs) for secs in (119, 120, 599, 600)] == [
         "", "No update", "No update", "Stalled",
     ]  # fmt: skip
     assert silence("parked", 5000) == ""
 
 
+@pytest.mark.covers("UI-48")
 def test_live_shows_a_running_turn_with_its_steps_and_its_last_call(founder: Client) -> None:
-    """UI-48."""
     began = clock.now() - timedelta(minutes=11)
     turn = a_turn(stage="phase", outcome="", phase="execute", ended_at=None, started_at=began)
     phase = turn.phases.create(
@@ -156,8 +158,8 @@ def test_live_shows_a_running_turn_with_its_steps_and_its_last_call(founder: Cli
     assert "Stalled" in html_of(founder, "/ui/live/now")
 
 
+@pytest.mark.covers("UI-48")
 def test_new_phases_are_counted_and_never_spliced_in(founder: Client) -> None:
-    """UI-48."""
     turn = reviewed(a_turn())
     seen = str(turn.phases.get().pk)
     calm = html_of(founder, f"/ui/live/news?after={seen}")
@@ -167,8 +169,8 @@ def test_new_phases_are_counted_and_never_spliced_in(founder: Client) -> None:
     assert 'data-src="/ui/live/phases' not in html_of(founder, "/live")
 
 
+@pytest.mark.covers("UI-49")
 def test_ended_turns_are_sorted_and_filtered_by_the_server(founder: Client) -> None:
-    """UI-49."""
     dear, cheap = a_turn(tokens_in=900), a_turn("packer", tokens_in=1, outcome="failed")
     html = html_of(founder, "/live/turns?sort=-tokens")
     assert html.index(f"tr-{dear.pk}") < html.index(f"tr-{cheap.pk}")
@@ -179,15 +181,15 @@ def test_ended_turns_are_sorted_and_filtered_by_the_server(founder: Client) -> N
     assert founder.get("/live/turns?failed=perhaps").status_code == 400
 
 
+@pytest.mark.covers("UI-49")
 def test_a_parked_turn_is_no_ended_turn(founder: Client) -> None:
-    """UI-49."""
     parked = a_turn(stage="parked", outcome="", ended_at=None, park_reason="budget")
     assert f"tr-{parked.pk}" not in html_of(founder, "/live/turns")
     assert str(parked.pk) in html_of(founder, "/live")
 
 
+@pytest.mark.covers("UI-49")
 def test_events_are_filtered_by_the_server_and_open_their_payload(founder: Client) -> None:
-    """UI-49."""
     seat = Seat.objects.get(handle="qa")
     mine = publish(EventType.SEAT_PAUSED, summary="Paused qa.", actor="ana", seat_id=seat.pk,
                    payload={"reason": "<b>tired</b>"})  # fmt: skip

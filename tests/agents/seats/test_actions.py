@@ -55,8 +55,8 @@ def command(*words: str) -> Any:
     return json.loads(out.getvalue())
 
 
+@pytest.mark.covers("TURN-79")
 def test_an_operator_pauses_and_resumes_with_one_event_per_change(seats: dict[str, UUID]) -> None:
-    """TURN-79."""
     ann, ben = person("ann.a", Grant.FLEET_OPERATE), person("ben.b", Grant.FLEET_OPERATE)
     first = act(ann, "pause_seat", seat="kofi", reason="wait for the brief").unwrap()
     assert first.data == {"changed": True, "by": "ann.a"}

@@ -20,8 +20,8 @@ def kofi() -> UUID:
     return a_company("kofi")["kofi"]
 
 
+@pytest.mark.covers("TURN-79")
 def test_the_first_who_holds_stands_in_the_row_and_the_second_is_told_who(kofi: UUID) -> None:
-    """TURN-79."""
     first = holds.put(kofi, HoldReason.SEAT_PAUSED, by="ana", now=NOON, note="a break")
     second = holds.put(kofi, HoldReason.SEAT_PAUSED, by="ben", now=NOON, note="me too")
     assert first.created and not second.created

@@ -128,8 +128,8 @@ def test_a_flushed_redis_is_filled_again_at_the_next_beat(make_host: MakeHost) -
     assert host.seats() == [kofi]
 
 
+@pytest.mark.covers("RUN-25")
 def test_a_seat_that_was_taken_over_is_detached_at_the_next_beat(make_host: MakeHost) -> None:
-    """RUN-25."""
     kofi = a_company("kofi")["kofi"]
     host, consumer = make_host(), Consumer()
     host.attach(consumer)
@@ -142,10 +142,10 @@ def test_a_seat_that_was_taken_over_is_detached_at_the_next_beat(make_host: Make
     assert host.lease_of(kofi) is None
 
 
+@pytest.mark.covers("RUN-21")
 def test_nothing_new_starts_when_the_last_beat_is_older_than_a_heartbeat(
     make_host: MakeHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """RUN-21."""
     a_company("kofi")
     host = make_host(ttl=60)
     start = clock.monotonic()
@@ -179,8 +179,8 @@ def test_an_unreachable_store_sheds_no_seat(
     assert len(host.seats()) == 1
 
 
+@pytest.mark.covers("RUN-25")
 def test_a_node_above_its_share_gives_idle_seats_back_two_a_sweep(make_host: MakeHost) -> None:
-    """RUN-25."""
     a_company("s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8")
     one = make_host("one")
     one.sweep_once()
@@ -198,8 +198,8 @@ def test_a_node_above_its_share_gives_idle_seats_back_two_a_sweep(make_host: Mak
     assert not set(one.seats()) & set(two.seats())
 
 
+@pytest.mark.covers("RUN-25")
 def test_a_seat_that_left_the_company_is_let_go_when_idle(make_host: MakeHost) -> None:
-    """RUN-25."""
     seats = a_company("kofi", "mara")
     host = make_host()
     host.sweep_once()
@@ -212,8 +212,8 @@ def test_a_seat_that_left_the_company_is_let_go_when_idle(make_host: MakeHost) -
     assert host.seats() == [seats["mara"]]
 
 
+@pytest.mark.covers("RUN-25", "RUN-50")
 def test_draining_starts_nothing_and_releases_each_seat_as_it_idles(make_host: MakeHost) -> None:
-    """RUN-25, RUN-50."""
     seats = a_company("kofi", "mara")
     host = make_host()
     host.sweep_once()
@@ -255,10 +255,10 @@ def test_an_ended_incarnation_drops_everything_at_its_next_beat(make_host: MakeH
     assert not host.fresh()
 
 
+@pytest.mark.covers("RUN-24")
 def test_a_resource_that_does_not_open_leaves_the_seat_to_others(
     make_host: MakeHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """RUN-24."""
     a_company("kofi")
     log: list[str] = []
 
@@ -329,10 +329,11 @@ def written_down(
     host.attach(consumer)
 
 
+@pytest.mark.covers("RUN-24", "RUN-25")
 def test_a_seat_is_opened_before_it_is_worked_and_closed_the_other_way_round(
     make_host: MakeHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """RUN-24, RUN-25: what the seat needs, then what an earlier holder left, then new wakes."""
+    """What the seat needs, then what an earlier holder left, then new wakes."""
     a_company("kofi")
     log: list[str] = []
     host = make_host()
@@ -345,10 +346,11 @@ def test_a_seat_is_opened_before_it_is_worked_and_closed_the_other_way_round(
     assert log[:3] == ["detached", "resource closed", "released"]
 
 
+@pytest.mark.covers("RUN-25")
 def test_a_seat_that_was_taken_over_is_detached_first_and_not_given_back(
     make_host: MakeHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """RUN-25: it is somebody else's to give."""
+    """It is somebody else's to give."""
     a_company("kofi")
     log: list[str] = []
     host = make_host()
@@ -360,8 +362,9 @@ def test_a_seat_that_was_taken_over_is_detached_first_and_not_given_back(
     assert log == ["detached", "resource closed"]
 
 
+@pytest.mark.covers("RUN-50")
 def test_a_node_drains_in_one_order(make_host: MakeHost, monkeypatch: pytest.MonkeyPatch) -> None:
-    """RUN-50: nothing new, presence out of the count, who waits for a slot sent home, running
+    """Nothing new, presence out of the count, who waits for a slot sent home, running
     turns awaited for as long as they take, seats given back, the node ended."""
     kofi = a_company("kofi")["kofi"]
     log: list[str] = []

@@ -13,8 +13,8 @@ __all__ = ["ana", "company"]
 pytestmark = pytest.mark.django_db
 
 
+@pytest.mark.covers("UI-93")
 def test_a_write_needs_a_key_and_the_same_key_gives_the_first_answer_again(ana: Program) -> None:
-    """UI-93."""
     bare = ana.client.post(
         "/api/v1/agents/qa/pause", {"reason": "Rest."}, content_type="application/json"
     )

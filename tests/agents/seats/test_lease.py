@@ -34,8 +34,8 @@ def fenced(lease: Lease) -> bool:
     return False
 
 
+@pytest.mark.covers("RUN-20")
 def test_a_node_takes_its_share_and_nobody_else_gets_the_same_seats() -> None:
-    """RUN-20."""
     seats = a_company("kofi", "mara", "ivo")
     one, two = a_node("one"), a_node("two")
     first = claim(one, room=2)
@@ -54,8 +54,8 @@ def test_no_person_and_no_removed_seat_is_ever_held() -> None:
     assert leases.removed([seats["kofi"], seats["ana"]]) == [seats["ana"]]
 
 
+@pytest.mark.covers("RUN-20")
 def test_release_keeps_the_row_and_the_next_grip_has_a_higher_number() -> None:
-    """RUN-20."""
     a_company("kofi")
     one = a_node("one")
     (lease,) = claim(one)
@@ -68,8 +68,8 @@ def test_release_keeps_the_row_and_the_next_grip_has_a_higher_number() -> None:
     assert not fenced(again)
 
 
+@pytest.mark.covers("RUN-20", "RUN-22")
 def test_a_lapsed_holder_is_taken_over_and_its_fence_holds_no_more() -> None:
-    """RUN-20, RUN-22."""
     a_company("kofi")
     one, two = a_node("one"), a_node("two")
     (old,) = claim(one)
@@ -140,8 +140,8 @@ def test_seats_with_an_open_turn_come_first_then_those_with_mail() -> None:
     assert [claim(one, room=1)[0].seat_id for _ in range(3)] == [orphan, mail, quiet]
 
 
+@pytest.mark.covers("RUN-24")
 def test_a_seat_whose_acquire_failed_is_left_alone_here_and_free_elsewhere() -> None:
-    """RUN-24."""
     a_company("kofi")
     one, two = a_node("one"), a_node("two")
     (lease,) = claim(one)
@@ -150,8 +150,8 @@ def test_a_seat_whose_acquire_failed_is_left_alone_here_and_free_elsewhere() -> 
     assert len(claim(two)) == 1
 
 
+@pytest.mark.covers("RUN-20")
 def test_an_epoch_never_falls() -> None:
-    """RUN-20."""
     a_company("kofi")
     one = a_node()
     epochs = []
@@ -173,8 +173,8 @@ def test_two_live_processes_of_one_name_are_one_too_many() -> None:
     assert Node.objects.get(id=one).ended_at is not None
 
 
+@pytest.mark.covers("RUN-22")
 def test_ending_an_incarnation_frees_its_seats_at_once_and_refuses_its_writes() -> None:
-    """RUN-22."""
     a_company("kofi")
     one, two = a_node("one"), a_node("two")
     (old,) = claim(one)

@@ -27,10 +27,11 @@ def snapshot() -> Snapshot:
     return epochs.active()
 
 
+@pytest.mark.covers("TURN-29", "TRK-52")
 def test_a_seat_holds_every_tool_of_ours_that_is_for_agents_and_a_reviewer_none(
     snapshot: Snapshot,
 ) -> None:
-    """TURN-29, TRK-52: one surface for every seat, sorted; the phase's own end comes from it."""
+    """One surface for every seat, sorted; the phase's own end comes from it."""
     names = [tool.name for tool in surface(snapshot, "baker", "execute")]
     assert names == sorted(entry.name for entry in ACTIONS.all(Door.TOOL))
     assert {
@@ -42,10 +43,10 @@ def test_a_seat_holds_every_tool_of_ours_that_is_for_agents_and_a_reviewer_none(
     assert surface(snapshot, "baker", "review") == ()
 
 
+@pytest.mark.covers("TURN-29")
 def test_a_tool_whose_dependency_is_missing_is_left_out(
     snapshot: Snapshot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """TURN-29."""
     asked: list[tuple[int, str]] = []
 
     def never(epoch: int, handle: str) -> bool:
@@ -60,10 +61,11 @@ def test_a_tool_whose_dependency_is_missing_is_left_out(
     assert asked == [(snapshot.epoch, "baker")]
 
 
+@pytest.mark.covers("TRK-52")
 def test_deliveries_of_the_tracker_name_their_surface_and_reads_are_proved(
     snapshot: Snapshot,
 ) -> None:
-    """TRK-52: what delivers is said by the action, not guessed from its name."""
+    """What delivers is said by the action, not guessed from its name."""
     tools = {tool.name: tool for tool in surface(snapshot, "baker", "execute")}
     delivering = {name for name, tool in tools.items() if tool.surface == "work"}
     assert delivering == {"create_work_item", "update_work_item", "comment_on_work_item"}
@@ -83,10 +85,10 @@ class Pen:
         raise AssertionError("a read lands nothing")
 
 
+@pytest.mark.covers("TURN-36")
 def test_a_result_goes_back_whole_without_credentials_and_control_characters(
     snapshot: Snapshot,
 ) -> None:
-    """TURN-36."""
     baker = Actor(
         ActorKind.SEAT, "baker", "Baker", seat_id=snapshot.seat_ids["baker"], handle="baker"
     )
@@ -104,9 +106,9 @@ def test_a_result_goes_back_whole_without_credentials_and_control_characters(
     assert (odd.ok, odd.text) == (True, "ab [redacted]\n")
 
 
+@pytest.mark.covers("TURN-36")
 @pytest.mark.parametrize("binary", ["\x00PNG", "\ufffdPNG\ufffd\x1a\x01\ufffd" * 9])
 def test_binary_data_is_a_failed_result_that_says_so(binary: str) -> None:
-    """TURN-36."""
     result = what_was_read(binary)
     assert not result.ok
     assert "binary data" in result.text

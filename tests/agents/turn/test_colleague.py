@@ -37,8 +37,8 @@ def ask(stage: Stage, brief: str = "How many loaves?", turn: TurnRef | None = No
     return A2AChannel.objects.get(id=channel)
 
 
+@pytest.mark.covers("TURN-75", "TURN-13")
 def test_an_ask_is_one_level_deeper_and_carries_the_item_of_the_asker(stage: Stage) -> None:
-    """TURN-75, TURN-13."""
     stage.mail("chief")
     mine = Turn.objects.get(id=stage.claim("chief"))
     turn = TurnRef(mine.id, mine.work_key, depth=1, chain=("rita",))
@@ -54,10 +54,10 @@ def test_an_ask_is_one_level_deeper_and_carries_the_item_of_the_asker(stage: Sta
     assert {"a2a_channel_opened", "a2a_message_sent"} <= set(kinds)
 
 
+@pytest.mark.covers("TURN-13", "TURN-75")
 def test_an_ask_that_would_be_too_deep_an_empty_one_and_one_to_oneself_are_refused(
     stage: Stage,
 ) -> None:
-    """TURN-13, TURN-75."""
     deep = TurnRef(new_id(), "work", depth=2)
     with pytest.raises(Invalid, match="chain of 3 asks"):
         ask(stage, turn=deep)
@@ -68,8 +68,8 @@ def test_an_ask_that_would_be_too_deep_an_empty_one_and_one_to_oneself_are_refus
     assert not A2AChannel.objects.exists()
 
 
+@pytest.mark.covers("RUN-15", "TURN-75")
 def test_an_answered_channel_takes_no_second_answer(stage: Stage) -> None:
-    """RUN-15, TURN-75."""
     channel = ask(stage)
     stage.executes(Step(calls=[call("submit_work", summary="Twelve.")]))
     stage.reviews(DONE)
@@ -83,15 +83,15 @@ def test_an_answered_channel_takes_no_second_answer(stage: Stage) -> None:
     assert refused.payload["answer"] == "Thirteen."
 
 
+@pytest.mark.covers("RUN-15")
 def test_an_ask_that_waits_in_the_mailbox_is_not_overdue(stage: Stage) -> None:
-    """RUN-15."""
     ask(stage)
     assert colleague.sweep_channels(clock.now() + timedelta(days=2)) == 0
     assert A2AChannel.objects.get().state == "open"
 
 
+@pytest.mark.covers("RUN-15", "TURN-75")
 def test_an_ask_without_an_answer_is_closed_an_hour_after_its_turn_began(stage: Stage) -> None:
-    """RUN-15, TURN-75."""
     ask(stage)
     stage.claim()
     assert colleague.sweep_channels(clock.now() + timedelta(minutes=59)) == 0
@@ -108,8 +108,8 @@ def test_an_ask_without_an_answer_is_closed_an_hour_after_its_turn_began(stage: 
     assert colleague.sweep_channels(clock.now() + HOUR) == 0, "the asker is told once"
 
 
+@pytest.mark.covers("RUN-15")
 def test_a_late_answer_meets_a_closed_channel_and_wakes_nobody(stage: Stage) -> None:
-    """RUN-15."""
     ask(stage)
     turn_id = stage.claim()
     colleague.sweep_channels(clock.now() + HOUR)
@@ -123,8 +123,8 @@ def test_a_late_answer_meets_a_closed_channel_and_wakes_nobody(stage: Stage) -> 
     assert late.payload["answer"] == "Twelve.", "nothing of it is lost"
 
 
+@pytest.mark.covers("RUN-15")
 def test_a_channel_is_forgotten_seven_days_after_it_closed(stage: Stage) -> None:
-    """RUN-15."""
     ask(stage)
     stage.claim()
     closed = clock.now() + HOUR
@@ -136,10 +136,10 @@ def test_a_channel_is_forgotten_seven_days_after_it_closed(stage: Stage) -> None
     assert not A2AMessage.objects.exists()
 
 
+@pytest.mark.covers("ADD-4")
 def test_a_turn_that_is_given_up_answers_its_asker_and_tells_the_people_above(
     stage: Stage,
 ) -> None:
-    """ADD-4."""
     ask(stage)
     turn_id = stage.claim()
     with transaction.atomic(), connection.cursor() as cursor:

@@ -33,10 +33,10 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[dict[str, Any]]]:
     yield seen
 
 
+@pytest.mark.covers("TURN-84")
 def test_a_turn_shows_its_phases_its_rounds_and_its_calls(
     stage: Stage, sent: list[dict[str, Any]]
 ) -> None:
-    """TURN-84."""
     stage.executes(Step(say="I bake.", think="Twelve?", calls=NOTE.calls), SUBMIT)
     stage.reviews(DONE)
     _, turn = stage.work()
@@ -55,8 +55,9 @@ def test_a_turn_shows_its_phases_its_rounds_and_its_calls(
     assert all("system" not in frame.get("prompt", {}) for frame in mine)
 
 
+@pytest.mark.covers("TURN-84")
 def test_a_stored_round_looks_as_it_did_live(stage: Stage, sent: list[dict[str, Any]]) -> None:
-    """TURN-84: one builder for live and stored."""
+    """One builder for live and stored."""
     stage.executes(NOTE, SUBMIT)
     stage.reviews(DONE)
     _, turn = stage.work()
@@ -77,8 +78,8 @@ def only_progress(dead: Any) -> Any:
     return push
 
 
+@pytest.mark.covers("TURN-84")
 def test_a_dead_ring_harms_no_turn(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    """TURN-84."""
 
     def dead(*_frame: object, **_more: object) -> None:
         raise redis.ConnectionError("gone")
@@ -91,10 +92,10 @@ def test_a_dead_ring_harms_no_turn(stage: Stage, monkeypatch: pytest.MonkeyPatch
     assert stage.work()[0].kind == "completed"
 
 
+@pytest.mark.covers("TURN-84")
 def test_text_in_the_making_is_shown_at_most_five_times_a_second(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """TURN-84."""
     stage.mail()
     record, _ = reading.read(stage.claim())
     shown: list[dict[str, Any]] = []

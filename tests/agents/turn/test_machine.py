@@ -33,8 +33,8 @@ def a_pass(decision: str, artifact: str, *, reached: bool = True) -> tuple[m.Fac
     )  # fmt: skip
 
 
+@pytest.mark.covers("TURN-57")
 def test_a_turn_goes_from_work_to_check_to_review_to_done() -> None:
-    """TURN-57."""
     state = m.begin("tool")
     assert m.wanted(state) == (m.Open(),)
     state, commands = m.advance(state, m.Opened())
@@ -51,30 +51,30 @@ def test_a_turn_goes_from_work_to_check_to_review_to_done() -> None:
     assert state.end == m.End(m.Outcome.COMPLETED, decision="done")
 
 
+@pytest.mark.covers("TURN-37")
 def test_every_call_of_an_answer_is_run_even_after_a_submission() -> None:
-    """TURN-37."""
     state = folded(m.Opened(), m.Answered("tool_use", 2), m.Called(0, submitted=True))
     assert m.wanted(state) == (m.RunCall(m.PhaseName.EXECUTE, 1, 1),)
     after, _ = m.advance(state, m.Called(1))
     assert after.position is m.Position.CHECKING
 
 
+@pytest.mark.covers("TURN-48")
 @pytest.mark.parametrize("stop", sorted(m.UNFINISHED_STOPS))
 def test_an_unfinished_answer_fails_the_turn_and_its_calls_are_not_run(stop: str) -> None:
-    """TURN-48."""
     state = folded(m.Opened(), m.Answered(stop, 3))
     assert state.end is not None
     assert (state.end.outcome, state.end.error_kind) == (m.Outcome.FAILED, stop)
 
 
+@pytest.mark.covers("TURN-49")
 def test_a_refusal_ends_the_turn_with_its_explanation() -> None:
-    """TURN-49."""
     state = folded(m.Opened(), m.Answered("refusal", 0, "not this"))
     assert state.end == m.End(m.Outcome.FAILED, "refusal", "not this")
 
 
+@pytest.mark.covers("TURN-43", "TURN-44")
 def test_an_answer_without_a_call_is_asked_again_twice_in_a_row_and_then_rescued() -> None:
-    """TURN-43, TURN-44."""
     silent = m.Answered("end", 0)
     once = folded(m.Opened(), silent)
     assert m.wanted(once) == (m.Ask(m.PhaseName.EXECUTE, 1, 1, 24, corrective=True),)
@@ -86,16 +86,16 @@ def test_an_answer_without_a_call_is_asked_again_twice_in_a_row_and_then_rescued
     assert m.wanted(thrice) == (m.Ask(m.PhaseName.REVIEW, 1, 0, 4),)
 
 
+@pytest.mark.covers("TURN-43")
 def test_any_call_even_a_failing_one_clears_the_re_asks() -> None:
-    """TURN-43."""
     silent, busy = m.Answered("end", 0), (m.Answered("tool_use", 1), m.Called(0))
     state = folded(m.Opened(), silent, silent, *busy, silent, silent)
     assert state.phase is m.PhaseName.EXECUTE
     assert m.wanted(state) == (m.Ask(m.PhaseName.EXECUTE, 1, 5, 24, corrective=True),)
 
 
+@pytest.mark.covers("TURN-43")
 def test_a_silent_last_round_is_not_asked_again() -> None:
-    """TURN-43."""
     limits = m.Limits(executor_rounds=2)
     state = folded(
         m.Opened(), m.Answered("tool_use", 1), m.Called(0), m.Answered("end", 0), limits=limits
@@ -110,8 +110,8 @@ def test_a_submission_on_the_last_round_is_finished_not_exhausted() -> None:
     assert not state.rescued
 
 
+@pytest.mark.covers("TURN-44")
 def test_the_executor_asks_at_most_its_cap_and_then_goes_to_review() -> None:
-    """TURN-44."""
     facts: list[m.Fact] = [m.Opened()]
     for _ in range(24):
         facts += [m.Answered("tool_use", 1), m.Called(0)]
@@ -121,8 +121,8 @@ def test_the_executor_asks_at_most_its_cap_and_then_goes_to_review() -> None:
     assert state.answers == 24
 
 
+@pytest.mark.covers("TURN-58")
 def test_a_reviewer_without_a_verdict_sends_the_work_round_again() -> None:
-    """TURN-58."""
     silent = m.Answered("end", 0)
     state = folded(m.Opened(), *submitted(), m.Checked("review"), silent, silent, silent)
     assert m.wanted(state) == (m.Weigh(1),)
@@ -132,8 +132,8 @@ def test_a_reviewer_without_a_verdict_sends_the_work_round_again() -> None:
     assert commands == (m.Ask(m.PhaseName.EXECUTE, 2, 0, 24, correction=m.NO_REVIEW),)
 
 
+@pytest.mark.covers("TURN-60")
 def test_done_is_overturned_while_the_asker_has_received_nothing() -> None:
-    """TURN-60."""
     state = folded(m.Opened(), *a_pass("done", "a", reached=False))
     assert m.wanted(state) == (m.LoopBack(1, "notes", m.OVERTURNED),)
     state, (ask,) = m.advance(state, m.LoopedBack())
@@ -144,8 +144,8 @@ def test_done_is_overturned_while_the_asker_has_received_nothing() -> None:
     assert engine.end.outcome is m.Outcome.COMPLETED
 
 
+@pytest.mark.covers("TURN-61")
 def test_a_third_rejected_pass_is_the_last() -> None:
-    """TURN-61."""
     facts: list[m.Fact] = [m.Opened()]
     for n in range(3):
         facts += [*a_pass("self_iterate", f"artifact {n}"), m.LoopedBack()]
@@ -154,8 +154,8 @@ def test_a_third_rejected_pass_is_the_last() -> None:
     assert (state.end.error_kind, state.end.guard) == ("max_iter", "max_iter")
 
 
+@pytest.mark.covers("TURN-61")
 def test_the_same_artifact_twice_is_a_stall() -> None:
-    """TURN-61."""
     state = folded(
         m.Opened(), *a_pass("self_iterate", "same"), m.LoopedBack(),
         *a_pass("self_iterate", "same"),
@@ -164,23 +164,23 @@ def test_the_same_artifact_twice_is_a_stall() -> None:
     assert state.end.guard == "stall"
 
 
+@pytest.mark.covers("TURN-6")
 def test_a_turn_without_an_obligation_is_refused_before_any_phase() -> None:
-    """TURN-6."""
     state = folded(m.Opened(), reply="")
     assert state.end is not None
     assert state.end.outcome is m.Outcome.FAILED
     assert state.answers == 0
 
 
+@pytest.mark.covers("TURN-13")
 @pytest.mark.parametrize(("depth", "ends"), [(2, False), (3, True), (4, True)])
 def test_an_ask_at_the_depth_limit_fails_before_any_phase(depth: int, *, ends: bool) -> None:
-    """TURN-13."""
     state = folded(m.Opened(depth))
     assert (state.end is not None and state.end.guard == "depth_cap") is ends
 
 
+@pytest.mark.covers("TURN-12", "RUN-11")
 def test_only_a_break_before_the_first_answer_hands_the_mail_back() -> None:
-    """TURN-12, RUN-11."""
     early = folded(m.Opened(), m.Broke("unhandled_exception", "boom"))
     assert m.wanted(early) == (m.Release("boom"),)
     late = folded(m.Opened(), m.Answered("tool_use", 1), m.Broke("unhandled_exception", "boom"))
@@ -191,9 +191,9 @@ def test_only_a_break_before_the_first_answer_hands_the_mail_back() -> None:
     assert fatal.end.error_kind == "fatal"
 
 
+@pytest.mark.covers("TURN-12")
 @pytest.mark.parametrize("fact", [m.BudgetRefused(LATER), m.ProviderDown(LATER)])
 def test_a_parked_turn_goes_on_exactly_where_it_was(fact: m.Fact) -> None:
-    """TURN-12."""
     before = folded(m.Opened(), m.Answered("tool_use", 1), m.Called(0))
     parked, (command,) = m.advance(before, fact)
     assert isinstance(command, m.Park)
@@ -205,8 +205,8 @@ def test_a_parked_turn_goes_on_exactly_where_it_was(fact: m.Fact) -> None:
     assert commands == m.wanted(before)
 
 
+@pytest.mark.covers("TURN-37")
 def test_calls_are_answered_in_order() -> None:
-    """TURN-37."""
     state = folded(m.Opened(), m.Answered("tool_use", 2))
     with pytest.raises(m.Impossible, match="call 1"):
         m.advance(state, m.Called(1))
@@ -246,9 +246,9 @@ def histories(draw: st.DrawFn) -> tuple[str, list[m.Fact], m.State]:
     return reply, facts, state
 
 
+@pytest.mark.covers("TURN-61")
 @given(histories())
 def test_whatever_happens_the_limits_hold(history: tuple[str, list[m.Fact], m.State]) -> None:
-    """TURN-61."""
     _, _, state = history
     assert 1 <= state.iteration <= 3
     assert state.rounds <= state.limits.rounds(state.phase)
@@ -271,11 +271,11 @@ def test_a_turn_that_is_folded_anew_from_any_point_is_the_same_turn(
     assert m.wanted(again) == m.wanted(state)
 
 
+@pytest.mark.covers("TURN-77")
 @given(histories())
 def test_a_live_turn_can_always_be_stopped_and_an_ended_one_takes_nothing(
     history: tuple[str, list[m.Fact], m.State],
 ) -> None:
-    """TURN-77."""
     _, _, state = history
     stop = m.StopAsked("rita", "enough")
     if state.position in (m.Position.ENDED, m.Position.PARKED):

@@ -27,8 +27,8 @@ def resume(stage: Stage) -> TurnEnd:
     return stage.run(turn_id, resumed=True)
 
 
+@pytest.mark.covers("TURN-12", "TURN-86")
 def test_a_provider_that_is_down_parks_the_turn_and_costs_no_attempt(stage: Stage) -> None:
-    """TURN-12, TURN-86."""
     stage.executes(NOTE, DOWN, DOWN, SUBMIT)
     stage.reviews(DONE)
     end, turn = stage.work()
@@ -75,10 +75,10 @@ def test_a_wrong_model_fails_the_turn_instead_of_trying_for_ever(stage: Stage) -
     assert not Delivery.objects.filter(seat_id=stage.seat("baker")).exists()
 
 
+@pytest.mark.covers("TURN-82", "TURN-83")
 def test_a_round_over_the_ceiling_is_counted_refused_and_parked_before_its_calls(
     bare_stage: Stage,
 ) -> None:
-    """TURN-82, TURN-83."""
     stage = bare_stage
     stage.company(seat_budget="    token_budget: {day: 1000}")
     stage.executes(Step(calls=NOTE.calls, usage=(900, 200)), Step(calls=SUBMIT.calls, usage=(5, 5)))
@@ -115,16 +115,16 @@ def test_a_review_that_was_paid_beyond_the_ceiling_still_settles_its_turn(
     assert windows.refusal(stage.seat(), stage.snapshot, clock.now()) is not None
 
 
+@pytest.mark.covers("TURN-12")
 def test_an_unusable_key_is_no_reason_to_lose_mail(stage: Stage) -> None:
-    """TURN-12."""
     stage.executes(Step(status=401, error=("authentication_error", "bad key")))
     end, turn = stage.work()
     assert (end.kind, turn.park_reason) == ("parked", "provider")
     assert "bad key" in turn.park_detail["message"] or turn.park_detail["message"]
 
 
+@pytest.mark.covers("TURN-12")
 def test_a_turn_parked_in_the_middle_of_a_review_goes_on_with_the_review(stage: Stage) -> None:
-    """TURN-12."""
     stage.executes(NOTE, SUBMIT)
     stage.reviews(DOWN, DONE)
     end, turn = stage.work()

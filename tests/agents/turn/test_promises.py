@@ -53,10 +53,10 @@ def rename(stage: Stage, name: str) -> None:
     )
 
 
+@pytest.mark.covers("TURN-9", "ORG-52")
 def test_a_change_of_the_company_reaches_the_next_turn_and_not_the_running_one(
     stage: Stage,
 ) -> None:
-    """TURN-9, ORG-52."""
     stage.executes(NOTE, SUBMIT, NOTE, SUBMIT)
     stage.reviews(DONE, DONE)
     asked = stage.host.should_stop
@@ -78,8 +78,9 @@ def test_a_change_of_the_company_reaches_the_next_turn_and_not_the_running_one(
     assert all("Quay Bakery" in seen.system for seen in stage.server.seen[3:])
 
 
+@pytest.mark.covers("ORG-52")
 def test_a_parked_turn_goes_on_in_the_company_of_now_and_records_it(stage: Stage) -> None:
-    """ORG-52: a park is where a turn takes the newer company, so that a new model helps it."""
+    """A park is where a turn takes the newer company, so that a new model helps it."""
     stage.executes(DOWN, NOTE, SUBMIT)
     stage.reviews(DONE)
     parked = stage.work()[1]
@@ -108,10 +109,11 @@ def charged(monkeypatch: pytest.MonkeyPatch) -> list[SpendAdded]:
     return found
 
 
+@pytest.mark.covers("TURN-10")
 def test_the_item_that_the_wake_names_is_charged_before_what_was_written(
     stage: Stage, charged: list[SpendAdded]
 ) -> None:
-    """TURN-10: `trigger` goes first."""
+    """`trigger` goes first."""
     stage.executes(NOTE, SUBMIT)
     stage.reviews(DONE)
     turn = stage.work(work_item=WORD)[1]
@@ -122,8 +124,9 @@ def test_the_item_that_the_wake_names_is_charged_before_what_was_written(
     assert (fact.tokens_in, fact.tokens_out) == (turn.tokens_in, turn.tokens_out)
 
 
+@pytest.mark.covers("TURN-10")
 def test_an_ask_is_charged_to_the_item_of_who_asks(stage: Stage, charged: list[SpendAdded]) -> None:
-    """TURN-10: `asked_by` rides the ask."""
+    """`asked_by` rides the ask."""
     stage.mail("chief", work_item=WORD)
     asking = Turn.objects.get(id=stage.claim("chief"))
     ref = TurnRef(asking.id, asking.work_key)
@@ -139,6 +142,7 @@ def test_an_ask_is_charged_to_the_item_of_who_asks(stage: Stage, charged: list[S
     assert [fact.work_item["key"] for fact in charged] == ["ENG-7"]
 
 
+@pytest.mark.covers("TURN-10", "TRK-11")
 @pytest.mark.parametrize(
     ("writes", "key"),
     [
@@ -152,7 +156,7 @@ def test_an_ask_is_charged_to_the_item_of_who_asks(stage: Stage, charged: list[S
 def test_an_unnamed_turn_is_charged_to_the_only_item_that_it_wrote(
     stage: Stage, charged: list[SpendAdded], writes: tuple[Step, ...], key: str
 ) -> None:
-    """TURN-10, TRK-11: `sole_write`, decided at the end from what was committed."""
+    """`sole_write`, decided at the end from what was committed."""
     stage.executes(*writes, SUBMIT)
     stage.reviews(DONE)
     turn = stage.work(work_item=None)[1]
@@ -160,10 +164,11 @@ def test_an_unnamed_turn_is_charged_to_the_only_item_that_it_wrote(
     assert [fact.work_item["key"] for fact in charged] == ([key] if key else [])
 
 
+@pytest.mark.covers("TURN-10", "TURN-86")
 def test_a_parked_stretch_concludes_nothing_and_hands_its_writes_and_spend_on(
     stage: Stage, charged: list[SpendAdded]
 ) -> None:
-    """TURN-10, TURN-86: one charge at the end; the turn's time is the sum of its stretches."""
+    """One charge at the end; the turn's time is the sum of its stretches."""
     stage.executes(NOTE, DOWN, SUBMIT)
     stage.reviews(DONE)
     parked = stage.work(work_item=None)[1]
@@ -180,8 +185,9 @@ def test_a_parked_stretch_concludes_nothing_and_hands_its_writes_and_spend_on(
 # --- the trace -----------------------------------------------------------------------------------
 
 
+@pytest.mark.covers("RUN-12")
 def test_one_trace_runs_through_an_ask_its_turn_and_its_answer(stage: Stage) -> None:
-    """RUN-12: the sender's trace rides the letter, the turn's events and what the turn posts."""
+    """The sender's trace rides the letter, the turn's events and what the turn posts."""
     trace = "5e" * 16
     ref = TurnRef(new_id(), "work", trace=trace)
     colleague.open_channel(
@@ -201,10 +207,10 @@ def test_one_trace_runs_through_an_ask_its_turn_and_its_answer(stage: Stage) -> 
     assert {event["trace_id"] for event in shown} == {trace}
 
 
+@pytest.mark.covers("RUN-12")
 def test_a_letter_that_nothing_caused_begins_a_trace_and_its_calls_carry_it(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """RUN-12."""
     actors: list[Actor] = []
     real = run_call
 
@@ -228,8 +234,9 @@ def test_a_letter_that_nothing_caused_begins_a_trace_and_its_calls_carry_it(
 # --- the record ----------------------------------------------------------------------------------
 
 
+@pytest.mark.covers("TURN-8")
 def test_the_start_is_told_first_with_what_woke_the_seat(stage: Stage) -> None:
-    """TURN-8: in the commit of the claim, before any prompt is built."""
+    """In the commit of the claim, before any prompt is built."""
     letter = stage.mail()
     turn = Turn.objects.get(id=stage.claim())
     (started,) = EngineEvent.objects.filter(turn_id=turn.id)
@@ -245,10 +252,10 @@ def test_the_start_is_told_first_with_what_woke_the_seat(stage: Stage) -> None:
     assert started.payload["started_at"] == turn.started_at.isoformat()
 
 
+@pytest.mark.covers("TURN-8", "TURN-12")
 def test_a_set_up_that_fails_still_ends_what_was_started(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """TURN-8, TURN-12."""
 
     def broken(_context: object) -> None:
         raise KeyError("policies")
@@ -259,8 +266,8 @@ def test_a_set_up_that_fails_still_ends_what_was_started(
     assert kinds.count("agent_turn_started") == kinds.count("agent_turn_completed") == 1
 
 
+@pytest.mark.covers("TURN-37", "TURN-85")
 def test_calls_run_in_order_each_with_its_time_and_what_never_ran_has_none(stage: Stage) -> None:
-    """TURN-37, TURN-85."""
     three = [call("look_at", item="ENG-1"), call("bake_it"), call("note_on", item="ENG-1")]
     stage.executes(Step(calls=three), SUBMIT)
     stage.reviews(DONE)
@@ -277,8 +284,9 @@ def test_calls_run_in_order_each_with_its_time_and_what_never_ran_has_none(stage
     assert answers == 3, "every call has its answer before the next request"
 
 
+@pytest.mark.covers("TURN-64", "TURN-85")
 def test_a_phase_that_died_keeps_its_prompt_its_rounds_and_its_tokens(stage: Stage) -> None:
-    """TURN-64, TURN-85: phase and turn share one kind of error, told once."""
+    """Phase and turn share one kind of error, told once."""
     stage.executes(NOTE, Step(calls=[call("note_on", item="ENG-1", text="explode")]))
     turn = stage.work()[1]
     phase = Phase.objects.get()
@@ -297,10 +305,10 @@ def test_a_phase_that_died_keeps_its_prompt_its_rounds_and_its_tokens(stage: Sta
     assert all("Traceback" not in str(event.payload) for event in told)
 
 
+@pytest.mark.covers("ADD-2")
 def test_a_call_that_failed_and_was_recovered_from_does_not_make_the_turn_failed(
     stage: Stage,
 ) -> None:
-    """ADD-2."""
     stage.executes(REFUSED, Step(calls=[call("look_at", itm="ENG-1")]), NOTE, SUBMIT)
     stage.reviews(DONE)
     end, turn = stage.work()
@@ -310,8 +318,9 @@ def test_a_call_that_failed_and_was_recovered_from_does_not_make_the_turn_failed
     assert not ended.failed
 
 
+@pytest.mark.covers("TURN-66")
 def test_the_reviewers_wording_is_what_the_asker_reads(stage: Stage) -> None:
-    """TURN-66: the final artifact goes before the seat's own summary."""
+    """The final artifact goes before the seat's own summary."""
     chief = seat_actor(Seat.objects.get(handle="chief"))
     colleague.open_channel(chief, stage.seat("baker"), "baker", "How many loaves?")
     stage.executes(Step(calls=[call("submit_work", summary="Twelve, I think.")]))
@@ -325,10 +334,11 @@ def test_the_reviewers_wording_is_what_the_asker_reads(stage: Stage) -> None:
     assert "I think" not in text
 
 
+@pytest.mark.covers("TURN-82")
 def test_a_meter_that_cannot_be_written_lets_no_call_run(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """TURN-82: fails closed; the turn stays open and goes on when the store is back."""
+    """Fails closed; the turn stays open and goes on when the store is back."""
 
     def away(*_: object, **__: object) -> None:
         raise OperationalError("the table is away")

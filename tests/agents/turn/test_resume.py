@@ -81,12 +81,12 @@ def killed(stage: Stage, turn_id: Any) -> bool:
     return False
 
 
+@pytest.mark.covers("TURN-12", "RUN-11")
 @pytest.mark.parametrize("nth", [1, 2, 3])
 @pytest.mark.parametrize("name", [*AFTER_A_COMMIT, "call.effect", "call.recorded"])
 def test_a_worker_killed_after_a_commit_repeats_neither_a_question_nor_an_effect(
     stage: Stage, kill_at: Any, name: str, nth: int
 ) -> None:
-    """TURN-12, RUN-11."""
     a_day(stage)
     stage.mail()
     kill_at(name, nth)
@@ -123,13 +123,14 @@ def test_a_worker_killed_with_an_answer_in_hand_asks_once_more_and_acts_once(
     assert Turn.objects.get().calls == 3
 
 
+@pytest.mark.covers("ADD-10")
 @pytest.mark.parametrize(
     ("name", "lost"), [("answer.received", 1), ("settle.before", 1), ("call.effect", 0)]
 )
 def test_an_answer_that_was_asked_for_and_lost_is_counted_as_unobserved(
     stage: Stage, kill_at: Any, name: str, lost: int
 ) -> None:
-    """ADD-10: the vendor may have counted it, and nobody knows its tokens."""
+    """The vendor may have counted it, and nobody knows its tokens."""
     stage.executes(*([NOTE, NOTE] if name == "answer.received" else [NOTE]), SUBMIT)
     stage.reviews(*([DONE, DONE] if name == "settle.before" else [DONE]))
     stage.mail()
@@ -159,10 +160,10 @@ def test_an_effect_that_was_not_committed_happens_once_when_the_turn_goes_on(
     assert (effects(), Operation.objects.count()) == (1, 1)
 
 
+@pytest.mark.covers("RUN-11")
 def test_the_prompts_of_a_resumed_phase_are_the_very_ones_it_began_with(
     stage: Stage, kill_at: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """RUN-11."""
     stage.executes(LOOK, NOTE, SUBMIT)
     stage.reviews(DONE)
     stage.mail()
@@ -242,8 +243,8 @@ def test_an_outside_call_is_recorded_before_the_next_one_begins(
     assert second.result == words.NOT_OBSERVED, "nobody can know that it had not begun"
 
 
+@pytest.mark.covers("RUN-22", "TURN-77")
 def test_a_worker_that_lost_the_seat_writes_nothing_more(stage: Stage) -> None:
-    """RUN-22, TURN-77."""
     stage.executes(NOTE)
     stage.mail()
     turn_id = stage.claim()

@@ -62,6 +62,7 @@ MCP = made("post", origin="mcp", read_only="unknown", server="slack", refs=())
 MCP_READ = made("history", origin="mcp", read_only="yes", server="slack")
 
 
+@pytest.mark.covers("TURN-40")
 @pytest.mark.parametrize(
     ("call", "lands"),
     [
@@ -76,10 +77,10 @@ MCP_READ = made("history", origin="mcp", read_only="yes", server="slack")
     ],
 )
 def test_what_counts_as_a_delivery(call: CallRecord, lands: bool) -> None:
-    """TURN-40."""
     assert delivery.delivers(call) is lands
 
 
+@pytest.mark.covers("TURN-40")
 @pytest.mark.parametrize(
     ("cited", "calls", "accepted"),
     [
@@ -98,20 +99,19 @@ def test_what_counts_as_a_delivery(call: CallRecord, lands: bool) -> None:
 def test_a_delivery_must_be_cited_on_the_surface_of_the_ask(
     cited: list[str], calls: list[CallRecord], accepted: bool
 ) -> None:
-    """TURN-40."""
     work = SubmitWork(summary="Done.", deliveries=cited)
     assert (delivery.refusal(work, record(*calls), HELD) == "") is accepted
 
 
+@pytest.mark.covers("TURN-40", "TURN-62")
 def test_a_citation_may_name_a_call_of_an_earlier_pass() -> None:
-    """TURN-40, TURN-62."""
     turn = TurnRecord(head(), [phase_of(COMMENT), phase_of(n=2)])
     work = SubmitWork(summary="Done.", deliveries=["ENG-4"])
     assert delivery.refusal(work, turn, HELD) == ""
 
 
+@pytest.mark.covers("TURN-41")
 def test_narrowing_stops_where_the_seat_holds_no_tool_there() -> None:
-    """TURN-41."""
     turn = record(PAGE, surface="slack")
     work = SubmitWork(summary="Done.", deliveries=["page:7"])
     assert delivery.refusal(work, turn, HELD) == ""
@@ -120,8 +120,8 @@ def test_narrowing_stops_where_the_seat_holds_no_tool_there() -> None:
     assert delivery.refusal(work, unnamed, HELD) == ""
 
 
+@pytest.mark.covers("TURN-42")
 def test_the_refusal_says_what_can_be_cited_and_what_would_land() -> None:
-    """TURN-42."""
     wrong = SubmitWork(summary="Done.", deliveries=["nothing"])
     assert "You can cite: item:ENG-4" in delivery.refusal(wrong, record(COMMENT), HELD)
     nothing = delivery.refusal(wrong, record(PAGE), HELD)
@@ -131,16 +131,16 @@ def test_the_refusal_says_what_can_be_cited_and_what_would_land() -> None:
     assert "wrote elsewhere" not in silent
 
 
+@pytest.mark.covers("TURN-40")
 @pytest.mark.parametrize("reply", ["tool", "engine"])
 def test_no_action_is_refused_while_somebody_waits(reply: str) -> None:
-    """TURN-40."""
     work = SubmitWork(outcome="no_action", summary="Nothing.")
     assert delivery.refusal(work, record(reply=reply), HELD)
     assert not delivery.refusal(work, record(reply="none"), HELD)
 
 
+@pytest.mark.covers("TURN-57", "ADD-2")
 def test_the_check_skips_only_what_nobody_asked_for_and_nothing_acted_on() -> None:
-    """TURN-57, ADD-2."""
     idle = SubmitWork(outcome="no_action", summary="Nothing new.")
     failed_read = made("look", read_only="yes", ok=False)
     quiet = record(failed_read, READ, reply="none", surface="")
@@ -149,6 +149,7 @@ def test_the_check_skips_only_what_nobody_asked_for_and_nothing_acted_on() -> No
     assert guards.check(idle, acted, HELD).result == "review"
 
 
+@pytest.mark.covers("TURN-57")
 @pytest.mark.parametrize(
     ("cited", "calls", "said"),
     [
@@ -163,15 +164,14 @@ def test_the_check_skips_only_what_nobody_asked_for_and_nothing_acted_on() -> No
 def test_only_what_can_be_checked_is_held_against_a_claim(
     cited: list[str], calls: list[CallRecord], said: str
 ) -> None:
-    """TURN-57."""
     work = SubmitWork(summary="Done.", deliveries=cited)
     checked = guards.check(work, record(*calls, reply="none", surface=""), HELD)
     assert checked.result == ("correct" if said else "review")
     assert said in checked.correction
 
 
+@pytest.mark.covers("TURN-40", "TURN-58")
 def test_submissions_say_what_is_wrong_with_them() -> None:
-    """TURN-40, TURN-58."""
     assert "summary" in str(read_work({}))
     assert "needs evidence" in str(read_work({"outcome": "blocked", "summary": "x"}))
     assert "outcome" in str(read_work({"outcome": "perfect", "summary": "x"}))
@@ -201,16 +201,16 @@ def ids(*args: dict[str, Any] | tuple[dict[str, Any], bool], work: str = "w") ->
 A, B = {"to": "doing"}, {"to": "done"}
 
 
+@pytest.mark.covers("TURN-11")
 def test_there_and_back_is_three_writes_and_an_immediate_repeat_is_one() -> None:
-    """TURN-11."""
     assert len(set(ids(A, B, A))) == 3
     assert len(set(ids(A, A))) == 1
     assert len(set(ids(A, B, A, B))) == 4
     assert len(set(ids(A, A, B, B))) == 2
 
 
+@pytest.mark.covers("TURN-7", "TURN-11")
 def test_a_re_run_derives_the_same_ids_and_other_work_others() -> None:
-    """TURN-7, TURN-11."""
     assert ids(A, B, A) == ids(A, B, A)
     assert ids(A, work="one") != ids(A, work="two")
     assert operation_id("w", "move", {"a": 1, "b": 2}, []) == operation_id(
@@ -228,11 +228,11 @@ def test_a_call_that_was_refused_is_another_write_when_it_is_tried_again() -> No
     assert first != second
 
 
+@pytest.mark.covers("TURN-11")
 @given(st.lists(st.sampled_from([A, B, {"to": "to do"}]), max_size=12))
 def test_two_calls_in_a_row_share_an_id_exactly_when_they_are_equal(
     calls: list[dict[str, Any]],
 ) -> None:
-    """TURN-11."""
     found = ids(*calls)
     runs = [c for n, c in enumerate(calls) if n == 0 or c != calls[n - 1]]
     assert len(set(found)) == len(runs)
@@ -242,8 +242,8 @@ def test_two_calls_in_a_row_share_an_id_exactly_when_they_are_equal(
 # --- the ledger ----------------------------------------------------------------------------------
 
 
+@pytest.mark.covers("TURN-62")
 def test_a_write_is_not_to_be_repeated_a_read_may_a_failure_can_be_tried_again() -> None:
-    """TURN-62."""
     lines = ledger.tool_log(phase_of(COMMENT, READ, FAILED)).splitlines()
     assert lines[0].endswith("→ item:ENG-4: done, do not repeat it")
     assert lines[1].endswith("(read)")
@@ -255,38 +255,38 @@ def test_a_call_without_a_result_is_not_told_as_done() -> None:
     assert "outcome not observed" in ledger.call_line(cut)
 
 
+@pytest.mark.covers("TURN-63")
 def test_a_long_argument_cannot_push_out_a_short_one() -> None:
-    """TURN-63."""
     shown = ledger.arguments({"body": "x" * 10_000, "channel": "C9"})
     assert "channel=C9" in shown
     assert "(+9800 more characters)" in shown
     assert len(shown) < 400
 
 
+@pytest.mark.covers("TURN-63")
 def test_a_call_with_many_long_arguments_drops_whole_keys_and_counts_them() -> None:
-    """TURN-63."""
     shown = ledger.arguments({f"key{n}": "v" * 190 for n in range(10)} | {"short": "1"})
     assert "short=1" in shown
     assert shown.endswith("more")
     assert len(shown) <= 900
 
 
+@pytest.mark.covers("TURN-63")
 @given(st.dictionaries(st.text(min_size=1, max_size=20), st.text(max_size=400), max_size=30))
 def test_a_rendered_call_stays_within_its_bound(args: dict[str, str]) -> None:
-    """TURN-63."""
     assert len(ledger.arguments(args)) <= ledger.CALL_CHARS + 300
 
 
+@pytest.mark.covers("TURN-63")
 def test_reads_beyond_a_dozen_in_a_round_are_counted_and_writes_never_dropped() -> None:
-    """TURN-63."""
     log = ledger.tool_log(phase_of(*[READ] * 20, *[COMMENT] * 20))
     assert log.count("(read)") == 12
     assert log.count("do not repeat") == 20
     assert "and 8 more reads" in log
 
 
+@pytest.mark.covers("TURN-62", "TURN-63")
 def test_earlier_passes_are_told_with_what_came_of_them() -> None:
-    """TURN-62, TURN-63."""
     row = IterationRow(
         1, "delivered", "x" * 9000 + "the end", "h", notes="Bake more.", completed_work="One loaf."
     )
@@ -300,8 +300,9 @@ def test_earlier_passes_are_told_with_what_came_of_them() -> None:
     assert ledger.prior_work(turn, before=1) == ""
 
 
+@pytest.mark.covers("TURN-63")
 def test_the_numbers_of_elision_are_those_that_are_promised() -> None:
-    """TURN-63: 200 a value, 800 a call, 12 reads a round, 200 of a failure, 4,000 of a text."""
+    """200 a value, 800 a call, 12 reads a round, 200 of a failure, 4,000 of a text."""
     assert ledger.arguments({"a": "x" * 200}) == f"a={'x' * 200}"
     assert "(+1 more characters)" in ledger.arguments({"a": "x" * 201})
     fits = dict.fromkeys("abcd", "v" * 195)

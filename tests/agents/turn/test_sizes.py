@@ -36,8 +36,9 @@ def told(kind: str) -> list[dict[str, object]]:
     )
 
 
+@pytest.mark.covers("TURN-87")
 def test_a_phase_tells_how_large_what_it_asks_with_is(stage: Stage) -> None:
-    """TURN-87: system, user, conversation and tools in bytes, tokens as a quarter of them."""
+    """System, user, conversation and tools in bytes, tokens as a quarter of them."""
     stage.executes(NOTE, SUBMIT)
     stage.reviews(DONE)
     _, turn = stage.work()
@@ -63,8 +64,9 @@ def test_a_phase_tells_how_large_what_it_asks_with_is(stage: Stage) -> None:
     assert shown[1]["prompt_size"]["conversation"] == 0, "the review took one request"
 
 
+@pytest.mark.covers("TURN-87")
 def test_an_opening_tells_which_blocks_were_read_for_it(stage: Stage) -> None:
-    """TURN-87: `prefetch_summary`, silent blocks as 0."""
+    """`prefetch_summary`, silent blocks as 0."""
     stage.executes(NOTE, SUBMIT)
     stage.reviews(DONE)
     stage.work()
@@ -73,10 +75,11 @@ def test_an_opening_tells_which_blocks_were_read_for_it(stage: Stage) -> None:
     assert review["prefetch_summary"] == {}
 
 
+@pytest.mark.covers("TURN-51")
 def test_each_round_records_the_model_that_served_it_and_a_fallback_is_told(
     bare_stage: Stage,
 ) -> None:
-    """TURN-51: per call; `provider_fallback{from, to, kind}`."""
+    """Per call; `provider_fallback{from, to, kind}`."""
     stage = bare_stage
     stage.company(seat_budget=CHAIN, providers=SPARE)
     asks(stage, "scripted-1", DOWN, SUBMIT)
@@ -96,10 +99,11 @@ def test_each_round_records_the_model_that_served_it_and_a_fallback_is_told(
     assert [found["provider_key"] for found in rounds] == ["spare", "main"]
 
 
+@pytest.mark.covers("TURN-51")
 def test_a_chain_that_is_exhausted_is_told_whole_and_stops_the_turn_until_it_works(
     bare_stage: Stage,
 ) -> None:
-    """TURN-51: `llm_unavailable{chain, last_error}`."""
+    """`llm_unavailable{chain, last_error}`."""
     stage = bare_stage
     stage.company(seat_budget=CHAIN, providers=SPARE)
     asks(stage, "scripted-1", DOWN, NOTE, SUBMIT)

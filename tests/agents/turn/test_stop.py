@@ -25,8 +25,8 @@ def rita() -> Actor:
     return Actor(ActorKind.PERSON, "rita", "Rita", seat_id=seat.id, handle="rita")
 
 
+@pytest.mark.covers("TURN-77")
 def test_the_lead_above_stops_a_turn_once_and_is_named(stage: Stage) -> None:
-    """TURN-77."""
     stage.mail()
     turn_id = stage.claim()
     args = StopTurn(turn=turn_id, reason="wrong bread")

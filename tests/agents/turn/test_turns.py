@@ -32,8 +32,8 @@ def results(name: str) -> list[str]:
     return list(rows.values_list("result", flat=True))
 
 
+@pytest.mark.covers("TURN-57", "TURN-85")
 def test_a_message_becomes_one_reviewed_turn_and_the_mail_is_gone(stage: Stage) -> None:
-    """TURN-57, TURN-85."""
     stage.executes(NOTE, SUBMIT)
     stage.reviews(DONE)
     end, turn = stage.work()
@@ -55,8 +55,8 @@ def test_a_message_becomes_one_reviewed_turn_and_the_mail_is_gone(stage: Stage) 
     assert Operation.objects.get().expires_at is not None, "the turn let go of its operations"
 
 
+@pytest.mark.covers("TURN-8")
 def test_the_events_of_a_turn_pair_its_start_with_one_completion(stage: Stage) -> None:
-    """TURN-8."""
     stage.executes(NOTE, SUBMIT)
     stage.reviews(DONE)
     _, turn = stage.work()
@@ -69,8 +69,8 @@ def test_the_events_of_a_turn_pair_its_start_with_one_completion(stage: Stage) -
     assert all(event.work_key == turn.work_key for event in told)
 
 
+@pytest.mark.covers("TURN-24", "TURN-25", "TURN-45")
 def test_the_system_prompt_and_the_tools_do_not_vary_from_round_to_round(stage: Stage) -> None:
-    """TURN-24, TURN-25, TURN-45."""
     stage.executes(LOOK, NOTE, SUBMIT)
     stage.reviews(DONE)
     stage.work()
@@ -84,8 +84,8 @@ def test_the_system_prompt_and_the_tools_do_not_vary_from_round_to_round(stage: 
     assert sizes == len(stored.system.encode())
 
 
+@pytest.mark.covers("TURN-40", "TURN-42")
 def test_a_delivery_that_reached_nobody_is_refused_with_the_remedy(stage: Stage) -> None:
-    """TURN-40, TURN-42."""
     elsewhere = Step(calls=[call("log_it", text="Baked twelve.")])
     stage.executes(elsewhere, SUBMIT, NOTE, SUBMIT)
     stage.reviews(DONE)
@@ -98,10 +98,10 @@ def test_a_delivery_that_reached_nobody_is_refused_with_the_remedy(stage: Stage)
     assert turn.outcome == "completed"
 
 
+@pytest.mark.covers("TURN-40", "TURN-57")
 def test_no_action_is_refused_while_somebody_waits_and_skips_when_nobody_does(
     stage: Stage,
 ) -> None:
-    """TURN-40, TURN-57."""
     stage.executes(NOTHING, NOTE, SUBMIT)
     stage.reviews(DONE)
     stage.work()
@@ -111,8 +111,8 @@ def test_no_action_is_refused_while_somebody_waits_and_skips_when_nobody_does(
     assert (turn.outcome, turn.error_kind) == ("skipped", "")
 
 
+@pytest.mark.covers("TURN-57")
 def test_a_claim_that_the_record_refutes_goes_back_without_a_review(stage: Stage) -> None:
-    """TURN-57."""
     claims = Step(calls=[call("submit_work", summary="Filed.", deliveries=["item:ENG-9"])])
     honest = Step(
         expect="Your submission claims deliveries",
@@ -126,8 +126,8 @@ def test_a_claim_that_the_record_refutes_goes_back_without_a_review(stage: Stage
     assert "changed anything" in row.engine_correction
 
 
+@pytest.mark.covers("TURN-62")
 def test_the_second_pass_reads_what_the_first_one_did_and_cites_it(stage: Stage) -> None:
-    """TURN-62."""
     knows = Step(
         expect=["note_on", "do not repeat it", "Bake one more."],
         calls=[call("submit_work", summary="One more.", deliveries=["note_on"])],
@@ -143,8 +143,9 @@ def test_the_second_pass_reads_what_the_first_one_did_and_cites_it(stage: Stage)
     )  # fmt: skip
 
 
+@pytest.mark.covers("TURN-60", "TURN-62")
 def test_done_is_overturned_when_nothing_reached_the_asker(stage: Stage) -> None:
-    """TURN-60, TURN-62: the correction stands before the task."""
+    """The correction stands before the task."""
     blocked = Step(calls=[call("submit_work", outcome="blocked", summary="No flour.",
                                evidence="The mill is closed.")])  # fmt: skip
     stage.executes(blocked, NOTE, SUBMIT)
@@ -156,8 +157,8 @@ def test_done_is_overturned_when_nothing_reached_the_asker(stage: Stage) -> None
     assert second.user.index("whoever asked") < second.user.index("Bake twelve loaves")
 
 
+@pytest.mark.covers("TURN-43")
 def test_an_answer_without_a_call_is_told_what_to_call(stage: Stage) -> None:
-    """TURN-43."""
     told = Step(expect="`submit_work`", calls=[call("note_on", item="ENG-1", text="Baked.")])
     stage.executes(SILENT, told, SUBMIT)
     stage.reviews(DONE)
@@ -168,8 +169,8 @@ def test_an_answer_without_a_call_is_told_what_to_call(stage: Stage) -> None:
     assert Phase.objects.get(phase="execute").declined == 1
 
 
+@pytest.mark.covers("TURN-44")
 def test_work_that_is_never_submitted_is_reviewed_as_incomplete(stage: Stage) -> None:
-    """TURN-44."""
     stage.executes(NOTE, SILENT, SILENT, SILENT)
     stage.reviews(Step(expect="incomplete", calls=DONE.calls))
     _, turn = stage.work()
@@ -187,8 +188,8 @@ def test_the_executor_stops_at_twenty_four_rounds_and_loses_nothing(stage: Stage
     assert (end.error_kind, turn.error) == ("error", "It only read.")
 
 
+@pytest.mark.covers("TURN-48", "TURN-64")
 def test_a_cut_answer_fails_the_turn_and_its_call_is_not_run(stage: Stage) -> None:
-    """TURN-48, TURN-64."""
     stage.executes(Step(calls=NOTE.calls, stop="length"))
     _, turn = stage.work()
     assert (turn.outcome, turn.error_kind) == ("failed", "max_tokens")
@@ -199,8 +200,8 @@ def test_a_cut_answer_fails_the_turn_and_its_call_is_not_run(stage: Stage) -> No
     assert not mine.exists(), "its mail is settled, not redelivered"
 
 
+@pytest.mark.covers("TURN-37")
 def test_arguments_that_are_no_object_are_answered_and_not_run(stage: Stage) -> None:
-    """TURN-37."""
     broken = Step(calls=[call("note_on")], raw_arguments='{"item": ')
     stage.executes(broken, Step(calls=[call("bake_it")]), NOTE, SUBMIT)
     stage.reviews(DONE)
@@ -211,8 +212,8 @@ def test_arguments_that_are_no_object_are_answered_and_not_run(stage: Stage) -> 
     assert effects() == 1
 
 
+@pytest.mark.covers("TURN-11")
 def test_a_refused_write_may_be_tried_again_and_a_repeat_lands_once(stage: Stage) -> None:
-    """TURN-11."""
     refused = Step(calls=[call("note_on", item="ENG-1", text="refuse")])
     twice = Step(calls=[*NOTE.calls, *NOTE.calls])
     stage.executes(refused, refused, twice, SUBMIT)
@@ -224,8 +225,8 @@ def test_a_refused_write_may_be_tried_again_and_a_repeat_lands_once(stage: Stage
     assert effects() == 1
 
 
+@pytest.mark.covers("TURN-11")
 def test_there_and_back_again_is_three_writes(stage: Stage) -> None:
-    """TURN-11."""
     there, back = call("note_on", text="doing"), call("note_on", text="to do")
     stage.executes(Step(calls=[back]), Step(calls=[there]), Step(calls=[back]), SUBMIT)
     stage.reviews(DONE)
@@ -233,8 +234,8 @@ def test_there_and_back_again_is_three_writes(stage: Stage) -> None:
     assert effects() == 3
 
 
+@pytest.mark.covers("TURN-12", "TURN-64", "ADD-4")
 def test_an_exception_in_a_tool_ends_the_turn_failed_and_tells_people(stage: Stage) -> None:
-    """TURN-12, TURN-64, ADD-4."""
     stage.executes(LOOK, Step(calls=[call("note_on", text="explode")]))
     end, turn = stage.work()
     assert (end.kind, turn.error_kind) == ("failed", "unhandled_exception")
@@ -250,8 +251,8 @@ def test_an_exception_in_a_tool_ends_the_turn_failed_and_tells_people(stage: Sta
     assert breach.payload["kind"] == "unhandled_exception"
 
 
+@pytest.mark.covers("TURN-77", "TURN-79")
 def test_a_person_stops_a_turn_before_its_next_change(stage: Stage) -> None:
-    """TURN-77, TURN-79."""
     stage.executes(LOOK)
     stage.mail()
     turn_id = stage.claim()
@@ -265,15 +266,15 @@ def test_a_person_stops_a_turn_before_its_next_change(stage: Stage) -> None:
     assert Completion.objects.get().outcome == "stopped"
 
 
+@pytest.mark.covers("TURN-13")
 def test_an_ask_too_deep_in_a_chain_fails_before_any_model_call(stage: Stage) -> None:
-    """TURN-13."""
     end, turn = stage.work(depth=3)
     assert (end.error_kind, turn.calls) == ("depth_cap", 0)
     assert EngineEvent.objects.get(type="turn_guard_breach").payload["kind"] == "depth_cap"
 
 
+@pytest.mark.covers("TURN-10")
 def test_a_turn_that_wrote_one_item_is_charged_to_it(stage: Stage) -> None:
-    """TURN-10."""
     stage.executes(NOTE, SUBMIT)
     stage.reviews(DONE)
     _, turn = stage.work(work_item=None)
@@ -288,8 +289,8 @@ def ask_baker(stage: Stage) -> A2AChannel:
     return A2AChannel.objects.get()
 
 
+@pytest.mark.covers("TURN-66", "TURN-75", "RUN-15")
 def test_a_colleague_is_answered_by_the_engine_and_the_channel_closes(stage: Stage) -> None:
-    """TURN-66, TURN-75, RUN-15."""
     ask_baker(stage)
     stage.executes(
         Step(expect="How many loaves?", calls=[call("submit_work", summary="Twelve loaves.")])
@@ -306,8 +307,8 @@ def test_a_colleague_is_answered_by_the_engine_and_the_channel_closes(stage: Sta
     assert letter.depth == 0
 
 
+@pytest.mark.covers("TURN-49", "ADD-4")
 def test_a_colleague_hears_of_a_failure_too(stage: Stage) -> None:
-    """TURN-49, ADD-4."""
     ask_baker(stage)
     stage.executes(Step(say="no", stop="content_filter"))
     turn_id = stage.claim()
@@ -316,10 +317,10 @@ def test_a_colleague_hears_of_a_failure_too(stage: Stage) -> None:
     assert "could not finish this" in answer.payload["text"]
 
 
+@pytest.mark.covers("TURN-12")
 def test_a_turn_that_cannot_begin_hands_its_mail_back(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """TURN-12."""
 
     def broken(_context: object) -> None:
         raise KeyError("policies")
@@ -334,8 +335,8 @@ def test_a_turn_that_cannot_begin_hands_its_mail_back(
     assert not Notice.objects.exists(), "nobody is alarmed by a first try"
 
 
+@pytest.mark.covers("TURN-7", "TURN-11")
 def test_a_re_run_of_the_same_work_lands_its_writes_once(stage: Stage) -> None:
-    """TURN-7, TURN-11."""
     stage.executes(NOTE, SUBMIT, NOTE, SUBMIT)
     stage.reviews(DONE, DONE)
     letter = stage.mail()
@@ -351,10 +352,10 @@ def test_a_re_run_of_the_same_work_lands_its_writes_once(stage: Stage) -> None:
     assert len(set(both.values_list("op_id", "result"))) == 1, "it was answered from the first"
 
 
+@pytest.mark.covers("ADD-4")
 def test_a_turn_that_never_worked_is_told_when_its_mail_dies(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """ADD-4."""
 
     def broken(_context: object) -> None:
         raise KeyError("policies")

@@ -10,6 +10,7 @@ from orgs.document.identity import agent_id
 from orgs.document.names import derive_handle, derive_unit_key, fold_key, is_handle, is_unit_key
 
 
+@pytest.mark.covers("ORG-5")
 @pytest.mark.parametrize(
     ("name", "handle"),
     [
@@ -37,20 +38,19 @@ from orgs.document.names import derive_handle, derive_unit_key, fold_key, is_han
     ],
 )
 def test_a_name_gives_its_handle(name: str, handle: str) -> None:
-    """ORG-5."""
     assert derive_handle(name) == handle
 
 
+@pytest.mark.covers("ORG-5")
 @given(st.text(max_size=80))
 def test_a_derived_handle_is_one_or_nothing_and_derives_itself(name: str) -> None:
-    """ORG-5."""
     handle = derive_handle(name)
     assert handle == "" or len(handle) > 64 or is_handle(handle)
     assert derive_handle(handle) == handle
 
 
+@pytest.mark.covers("ORG-6")
 def test_a_unit_key_starts_with_a_letter_and_folds() -> None:
-    """ORG-6."""
     assert derive_unit_key("Core Team") == "core-team"
     assert derive_unit_key("3rd Floor") == ""
     assert is_unit_key("Core_Team")
@@ -59,8 +59,8 @@ def test_a_unit_key_starts_with_a_letter_and_folds() -> None:
     assert fold_key("Core Team") == fold_key("core-team") == fold_key("CORE-TEAM")
 
 
+@pytest.mark.covers("ORG-8")
 def test_an_agent_has_one_id_everywhere_and_nobody_has_the_id_of_nothing() -> None:
-    """ORG-8."""
     assert str(agent_id("Acme", "ceo")) == "bd355a82-fc42-5efa-8778-4e44dfc85542"
     assert agent_id("Acme", "ceo") != agent_id("Acme", "cto")
     assert agent_id("Acme", "ceo") != agent_id("Other", "ceo")

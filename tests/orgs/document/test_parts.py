@@ -11,8 +11,9 @@ from tests.orgs.document.full import FULL
 from tests.orgs.document.test_validation import found
 
 
+@pytest.mark.covers("ORG-30")
 def test_parts_that_nothing_acts_on_yet_are_kept_and_said_once_each() -> None:
-    """ORG-30: the whole language is read, and nobody is made to believe that it works already."""
+    """The whole language is read, and nobody is made to believe that it works already."""
     reading = validate_text(FULL)
     assert reading.problems == ()
     assert reading.document is not None
@@ -29,8 +30,9 @@ def test_a_company_without_them_hears_nothing_of_it() -> None:
     assert validate_text(TWO_TEAMS).unsupported == ()
 
 
+@pytest.mark.covers("ORG-30")
 def test_a_word_of_no_part_is_told_the_nearest_one_at_every_depth() -> None:
-    """ORG-30: unknown keys are refused at every depth with the exact path."""
+    """Unknown keys are refused at every depth with the exact path."""
     problems = found(
         company(
             """
@@ -56,6 +58,7 @@ def test_a_word_of_no_part_is_told_the_nearest_one_at_every_depth() -> None:
     assert set(problems) == set(meant)
 
 
+@pytest.mark.covers("ORG-34")
 @pytest.mark.parametrize(
     ("text", "place"),
     [
@@ -93,7 +96,6 @@ def test_a_word_of_no_part_is_told_the_nearest_one_at_every_depth() -> None:
     ],
 )
 def test_each_rule_between_two_places_names_its_place(text: str, place: str) -> None:
-    """ORG-34."""
     assert set(found("name: Testing\n" + text + "\n")) == {place}
 
 

@@ -39,8 +39,9 @@ def test_the_schema_is_valid_and_every_object_is_closed() -> None:
     assert all(item["additionalProperties"] is False for item in objects(made))
 
 
+@pytest.mark.covers("ORG-39")
 def test_every_field_that_looks_like_a_secret_is_marked() -> None:
-    """ORG-39: a field that may open something is declared as one."""
+    """A field that may open something is declared as one."""
     unmarked = []
     for item in objects(schema()):
         for name, field in item["properties"].items():
@@ -75,8 +76,8 @@ def _example(node: dict[str, Any], defs: dict[str, Any], depth: int) -> Any:
     return "opens-a-door" if node.get("x-crewlet-secret") else "x"
 
 
+@pytest.mark.covers("ORG-39")
 def test_masking_finds_every_marked_field_wherever_the_schema_has_one() -> None:
-    """ORG-39."""
     made = schema()
     whole = _example(made, made["$defs"], 9)
     text = json.dumps(whole)
@@ -184,8 +185,9 @@ units:
 """
 
 
+@pytest.mark.covers("ORG-38")
 def test_masks_come_back_by_who_and_what_they_belong_to_across_moves() -> None:
-    """ORG-38: a seat that moved, servers and steps that changed places keep their own values."""
+    """A seat that moved, servers and steps that changed places keep their own values."""
     base = read(company(SECRETS)).data
     moved = masked(base)
     assert not any(word in json.dumps(moved) for word in ("one", "five", "eight", "nine"))
@@ -202,8 +204,9 @@ def test_masks_come_back_by_who_and_what_they_belong_to_across_moves() -> None:
     assert data["units"][1]["mcp_env"]["chat"]["K"] == "seven"
 
 
+@pytest.mark.covers("ORG-38")
 def test_a_mask_with_nothing_behind_it_is_refused_by_its_field() -> None:
-    """ORG-38: another handle, another name and a list of another length get nobody's value."""
+    """Another handle, another name and a list of another length get nobody's value."""
     base = read(company(SECRETS)).data
     other = masked(base)
     other["mcp_servers"][0]["name"] = "mail"

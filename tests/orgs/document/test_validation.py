@@ -65,8 +65,8 @@ def test_ten_faults_are_ten_located_problems() -> None:
     assert "`mission`" in by_path["mision"].message
 
 
+@pytest.mark.covers("ORG-2", "ORG-4")
 def test_a_whole_company_has_no_problem_and_no_warning() -> None:
-    """ORG-2, ORG-4."""
     reading = validate_text(TWO_TEAMS)
     assert reading.problems == ()
     assert reading.warnings == ()
@@ -164,6 +164,7 @@ def _with(place: str, scalar: str) -> str:
     return f"name: x\n{parts[0]}:\n  -\n{named}    {parts[-1]}: {word}\n"
 
 
+@pytest.mark.covers("ORG-2", "ORG-4")
 @pytest.mark.parametrize("place", STRINGS)
 @pytest.mark.parametrize(
     "scalar", ["off", "no", "09:30", "1_000", "010", "1e3", "2026-01-01", "~", "true", "12"]
@@ -171,7 +172,7 @@ def _with(place: str, scalar: str) -> str:
 def test_every_text_field_keeps_what_was_typed_or_is_named_with_its_line(
     place: str, scalar: str
 ) -> None:
-    """ORG-2, ORG-4: each field of unit and seat as typed."""
+    """Each field of unit and seat as typed."""
     reading = validate_text(_with(place, scalar))
     told = {problem.path: problem for problem in reading.problems}
     if place in told:
@@ -182,8 +183,8 @@ def test_every_text_field_keeps_what_was_typed_or_is_named_with_its_line(
     assert f'"{scalar}"' in json.dumps(reading.document.payload())
 
 
+@pytest.mark.covers("ORG-2")
 def test_units_nest_as_deep_as_anybody_draws_them() -> None:
-    """ORG-2."""
     unit: dict[str, Any] = {"name": "U90", "roles": [{"name": "Deep"}]}
     for number in range(89, -1, -1):
         unit = {"name": f"U{number}", "children": [unit]}
@@ -230,14 +231,14 @@ def test_a_name_that_gives_no_handle_asks_for_one(name: str, kind: ProblemKind) 
     assert validate_text(with_handle).document is not None
 
 
+@pytest.mark.covers("ORG-5")
 def test_two_spellings_of_one_name_are_one_handle() -> None:
-    """ORG-5."""
     reading = validate_text(company('roles: [{name: "équipe"}, {name: "équipe"}]'))
     assert [p.path for p in reading.problems] == ["roles[1].name"]
 
 
+@pytest.mark.covers("ORG-5", "ORG-6")
 def test_handles_are_unique_across_people_and_agents_and_units_fold() -> None:
-    """ORG-5, ORG-6."""
     problems = found(
         company(
             """
@@ -254,8 +255,8 @@ def test_handles_are_unique_across_people_and_agents_and_units_fold() -> None:
     assert set(problems) == {"roles[1].name", "units[1].id", "units[2].name"}
 
 
+@pytest.mark.covers("ORG-14")
 def test_a_nested_seat_may_only_repeat_its_unit() -> None:
-    """ORG-14."""
     text = """
     units:
       - name: Core
@@ -266,9 +267,9 @@ def test_a_nested_seat_may_only_repeat_its_unit() -> None:
     assert set(found(company(text))) == {"units[0].roles[1].unit"}
 
 
+@pytest.mark.covers("ORG-91")
 @pytest.mark.parametrize("key", HUMAN_REFUSES)
 def test_a_person_refuses_each_runtime_field_by_name(key: str) -> None:
-    """ORG-91."""
     text = company(f"roles:\n  - name: Ann\n    kind: human\n    {key}: x\n")
     problem = found(text)[f"roles[0].{key}"]
     assert problem.kind is ProblemKind.CONFLICT
@@ -369,9 +370,9 @@ def test_providers_say_what_they_lack() -> None:
     }
 
 
+@pytest.mark.covers("ORG-1")
 @pytest.mark.parametrize("zone", ["Local", "local", "localtime", "Mars/Olympus", "utc+1", ""])
 def test_the_companys_clock_is_a_named_zone(zone: str) -> None:
-    """ORG-1."""
     assert found(company(f'timezone: "{zone}"'))["timezone"].kind is ProblemKind.INVALID
 
 
@@ -387,8 +388,8 @@ def test_the_old_form_of_a_budget_is_told_the_new_one() -> None:
     assert "day" in problem.message
 
 
+@pytest.mark.covers("ORG-16")
 def test_references_to_nobody_warn_and_refuse_nothing() -> None:
-    """ORG-16."""
     reading = validate_text(
         company(
             """

@@ -51,6 +51,7 @@ def holds(rule: str, actor: Actor, handle: str) -> bool:
     return True
 
 
+@pytest.mark.covers("ORG-121")
 @pytest.mark.usefixtures("company")
 @pytest.mark.parametrize(
     ("rule", "allowed"),
@@ -63,7 +64,6 @@ def holds(rule: str, actor: Actor, handle: str) -> bool:
     ],
 )
 def test_who_passes_a_rule_over_the_seat_lee(rule: str, allowed: set[str]) -> None:
-    """ORG-121."""
     assert {one for one in TinyChart.seats if holds(rule, seat(one), "lee")} == allowed
 
 
@@ -103,12 +103,14 @@ def test_a_rule_over_no_seat_is_a_bug() -> None:
         access.seat_of(NOBODY, None)
 
 
+@pytest.mark.covers("ORG-121")
 def test_when_no_company_can_be_read_the_rule_cannot_tell() -> None:
-    """ORG-121: 503, not 403."""
+    """503, not 403."""
     with pytest.raises(Unavailable):
         RULES["leads_seat"](seat("ana"), SimpleNamespace(seat="lee"), None)
 
 
+@pytest.mark.covers("ORG-121")
 @pytest.mark.parametrize(
     ("rule", "allowed"),
     [
@@ -117,7 +119,6 @@ def test_when_no_company_can_be_read_the_rule_cannot_tell() -> None:
     ],
 )
 def test_rules_by_kind_of_actor(rule: str, allowed: set[ActorKind]) -> None:
-    """ORG-121."""
     assert {kind for kind in ActorKind if holds(rule, seat("a", kind=kind), "lee")} == allowed
 
 

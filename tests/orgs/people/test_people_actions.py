@@ -104,8 +104,8 @@ def test_nothing_stored_opens_a_door(boss: Actor) -> None:
 # -- grants ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.covers("ORG-112")
 def test_nobody_gives_a_grant_they_lack_and_taking_away_is_allowed(boss: Actor) -> None:
-    """ORG-112."""
     few = session_actor(a_person("few.grants", grants=SOME))
     error = refused(few, "create_person", login="new.one", name="N", grants=["secrets:read"])
     assert isinstance(error, Forbidden)
@@ -120,8 +120,8 @@ def test_nobody_gives_a_grant_they_lack_and_taking_away_is_allowed(boss: Actor) 
     assert EngineEvent.objects.filter(type="iam_grants_changed").count() == 1
 
 
+@pytest.mark.covers("ORG-112")
 def test_a_link_or_an_activation_confers_all_that_its_person_may(ana: Person) -> None:
-    """ORG-112."""
     few = session_actor(a_person("few.grants", grants=SOME))
     error = refused(few, "invite_person", login=ana.login, digest="b" * 64)
     assert isinstance(error, Forbidden)

@@ -73,8 +73,8 @@ def test_a_starred_thing_without_a_page_is_not_a_row(me: Actor) -> None:
     assert starred_rows(me) == []
 
 
+@pytest.mark.covers("UI-6")
 def test_preferences_are_kept_by_person_and_go_back_to_the_default(me: Actor) -> None:
-    """UI-6."""
     do(me, "set_preferences", theme="dark", timezone="Asia/Tokyo", single_keys=False)
     do(me, "set_preferences", density="compact")
     assert preferences_of(me) == {

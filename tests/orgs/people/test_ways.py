@@ -60,8 +60,8 @@ def a_token(person: Person | None, *grants: Grant, label: str = "laptop") -> str
 # -- bearer ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.covers("ORG-113")
 def test_a_token_of_the_environment_is_a_machine_with_every_grant(client: Client) -> None:
-    """ORG-113."""
     body = client.get(WHOAMI, headers=bearer(CI_TOKEN)).json()
     assert (body["kind"], body["login"], body["author"]) == ("machine", "token:ci", "token:ci")
     assert set(body["grants"]) == {grant.value for grant in ALL_GRANTS}
@@ -71,9 +71,9 @@ def test_the_scheme_is_read_without_regard_to_case(client: Client) -> None:
     assert client.get(WHOAMI, headers={"authorization": f"bearer  {CI_TOKEN} "}).status_code == 200
 
 
+@pytest.mark.covers("ORG-114")
 @pytest.mark.parametrize("path", [WHOAMI, "/", "/health", "/sign-in", "/nowhere"])
 def test_a_wrong_token_is_refused_everywhere(as_ana: Client, path: str) -> None:
-    """ORG-114."""
     for header in (bearer("wrong"), {"authorization": "Bearer"}, bearer(CI_TOKEN[:-1])):
         answer = as_ana.get(path, headers={**header, "accept": "application/json"})
         assert answer.status_code == 401
@@ -94,8 +94,8 @@ def test_a_token_in_the_address_is_not_looked_at(client: Client) -> None:
     assert client.get(f"{WHOAMI}?token={CI_TOKEN}&access_token={CI_TOKEN}").status_code == 401
 
 
+@pytest.mark.covers("ORG-113")
 def test_a_short_token_refuses_the_start_and_names_the_variable() -> None:
-    """ORG-113."""
     short = "x" * (tokens.SHORTEST - 1)
     with pytest.raises(ImproperlyConfigured, match="CREWLET_API_TOKEN_CI") as refused:
         tokens.check_environment({"ci": short})
@@ -103,10 +103,10 @@ def test_a_short_token_refuses_the_start_and_names_the_variable() -> None:
     tokens.check_environment({"ci": "x" * tokens.SHORTEST})
 
 
+@pytest.mark.covers("ORG-113")
 def test_a_value_of_the_environment_is_never_logged(
     client: Client, caplog: pytest.LogCaptureFixture, settings: Settings
 ) -> None:
-    """ORG-113."""
     with caplog.at_level(logging.DEBUG):
         client.get(WHOAMI, headers=bearer(CI_TOKEN))
         client.get(WHOAMI, headers=bearer("wrong-" + CI_TOKEN))
@@ -150,8 +150,8 @@ def test_an_expired_a_revoked_and_a_suspended_persons_token_are_unknown(client: 
 # -- nobody, and not enough -----------------------------------------------------------------------
 
 
+@pytest.mark.covers("ORG-111", "ORG-114")
 def test_nobody_is_401_and_too_little_is_403_naming_the_grant(client: Client) -> None:
-    """ORG-111, ORG-114."""
     nobody = client.get(WHOAMI)
     assert (nobody.status_code, nobody.json()["error"]) == (401, "unauthenticated")
     assert nobody["WWW-Authenticate"].startswith("Bearer")
@@ -175,8 +175,8 @@ def test_a_form_of_an_ended_session_leads_back_to_its_page(client: Client) -> No
     assert (answer.status_code, answer["Location"]) == (303, "/sign-in?next=/inbox")
 
 
+@pytest.mark.covers("ORG-114")
 def test_probes_and_webhooks_are_open(client: Client) -> None:
-    """ORG-114."""
     assert client.get("/health").status_code == 200
     answer = client.post(
         "/webhooks/x",
@@ -199,8 +199,8 @@ def test_when_the_database_cannot_say_who_it_is_the_answer_is_503(
     assert int(answer["Retry-After"]) > 0
 
 
+@pytest.mark.covers("ORG-111")
 def test_the_ceiling_of_the_deployment_cuts_every_actor(as_ana: Client, settings: Settings) -> None:
-    """ORG-111."""
     settings.CREWLET_GRANT_CEILING = ["state:read", "audit:read"]
     person = as_ana.get(WHOAMI, headers=JSON).json()
     assert person["grants"] == ["audit:read", "state:read"]
@@ -211,19 +211,19 @@ def test_the_ceiling_of_the_deployment_cuts_every_actor(as_ana: Client, settings
 # -- cross-site -----------------------------------------------------------------------------------
 
 
+@pytest.mark.covers("ORG-123")
 @pytest.mark.parametrize(
     "origin", ["https://evil.example", "null", "http://testserver.evil.example"]
 )
 def test_a_foreign_origin_writes_nothing_by_cookie_or_token(as_ana: Client, origin: str) -> None:
-    """ORG-123."""
     headers = {"origin": origin, "accept": "application/json"}
     for more in ({}, bearer(CI_TOKEN)):
         refused = as_ana.post(WHOAMI, headers={**headers, **more})
         assert (refused.status_code, refused.json()["error"]) == (403, "csrf_origin")
 
 
+@pytest.mark.covers("ORG-123")
 def test_a_cookie_write_without_an_origin_is_refused_and_a_tokens_is_not(ana: Person) -> None:
-    """ORG-123."""
     cookie = Client()
     signed_in(cookie, ana)
     refused = cookie.post(WHOAMI)

@@ -20,15 +20,15 @@ def whole_site(settings: Settings, addresses: None) -> None:
     settings.ROOT_URLCONF = "crewlet.urls"
 
 
+@pytest.mark.covers("ORG-114")
 @pytest.mark.parametrize("path", ["/", "/inbox", "/admin/", "/account"])
 def test_a_page_asks_a_stranger_to_sign_in_and_keeps_its_address(path: str) -> None:
-    """ORG-114."""
     answer = browser().get(path)
     assert (answer.status_code, answer["Location"]) == (303, f"/sign-in?next={path}")
 
 
+@pytest.mark.covers("ORG-114")
 def test_a_stranger_reads_nothing_over_rest_and_probes_answer(client: Client) -> None:
-    """ORG-114."""
     for path in ("/api/v1/org", "/api/v1/me", "/metrics", "/api/v1/schema"):
         assert client.get(path).status_code == 401, path
     assert client.get("/health").status_code == 200

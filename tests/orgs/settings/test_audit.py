@@ -33,10 +33,10 @@ def history(ana: Person) -> None:
         perform(actor, "create_person", {"login": login, "name": "New"}, op_id=None, door=Door.FORM)
 
 
+@pytest.mark.covers("ORG-124")
 def test_the_audit_tells_actor_credential_door_and_refusal_newest_first(
     as_ana: Client, history: None
 ) -> None:
-    """ORG-124."""
     rows = read(as_ana, action="create_person")
     assert [row["refused"] for row in rows] == ["conflict", "", ""]
     first = rows[-1]
@@ -94,8 +94,8 @@ def test_a_filter_that_cannot_be_read_is_refused_by_name(
     assert answer.json()["detail"]["field"] == field
 
 
+@pytest.mark.covers("ORG-111")
 def test_who_may_not_read_the_audit_is_told_which_grant_it_takes(as_guest: Client) -> None:
-    """ORG-111."""
     answer = as_guest.get(AUDIT)
     assert answer.status_code == 403
     assert "audit:read" in answer.json()["message"]

@@ -41,17 +41,17 @@ def page(client: Client, path: str, **query: Any) -> str:
     return answer.content.decode()
 
 
+@pytest.mark.covers("UI-56")
 @pytest.mark.parametrize("key", SECTIONS)
 def test_each_section_is_a_page(as_ana: Client, key: str) -> None:
-    """UI-56."""
     assert f'id="settings-{key}"' in page(as_ana, f"/settings/{key}")
 
 
+@pytest.mark.covers("UI-4")
 @pytest.mark.parametrize(("key", "grant"), list(GUARDED.items()))
 def test_a_section_without_its_grant_is_one_sentence_and_reads_nothing(
     company: None, key: str, grant: Grant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """UI-4."""
     from crewlet.console.registries import SETTINGS_SECTIONS, SettingsSection
 
     def never(*_: Any) -> Any:
@@ -64,8 +64,8 @@ def test_a_section_without_its_grant_is_one_sentence_and_reads_nothing(
     assert SETTINGS_SECTIONS[key].title in shown
 
 
+@pytest.mark.covers("UI-56")
 def test_general_tells_charter_clock_and_ceilings(as_ana: Client) -> None:
-    """UI-56."""
     shown = page(as_ana, "/settings/general")
     for words in ("Light where it is needed", "Asia/Tokyo", "No ceiling", 'href="/spend"'):
         assert words in shown
@@ -74,8 +74,8 @@ def test_general_tells_charter_clock_and_ceilings(as_ana: Client) -> None:
 # -- people ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.covers("ORG-116")
 def test_somebody_is_invited_and_the_link_is_shown_once(as_ana: Client) -> None:
-    """ORG-116."""
     form = {"name": "Mia Berg", "login": "mia.berg", "grants": ["state:read"], "op_id": "one"}
     answer = as_ana.post("/settings/people/invite", form)
     assert answer.status_code == 200
@@ -90,8 +90,8 @@ def test_somebody_is_invited_and_the_link_is_shown_once(as_ana: Client) -> None:
     assert mia.stage == "active"
 
 
+@pytest.mark.covers("PEER-46")
 def test_the_code_of_an_invitation_is_in_no_row(as_ana: Client) -> None:
-    """PEER-46."""
     form = {"name": "Mia Berg", "login": "mia.berg", "op_id": "one"}
     shown = as_ana.post("/settings/people/invite", form).content.decode()
     code = re.search(r"/sign-in/link/([\w-]+)", shown)
@@ -114,8 +114,8 @@ def test_who_lacks_the_right_cannot_invite_by_the_address(as_guest: Client) -> N
     assert not Person.objects.filter(login="x.y").exists()
 
 
+@pytest.mark.covers("ORG-118")
 def test_a_token_is_made_shown_once_and_revoked(as_ana: Client) -> None:
-    """ORG-118."""
     form = {"label": "ci", "grants": ["state:read"], "days": "30", "login": ""}
     shown = as_ana.post("/settings/people/token", form).content.decode()
     value = re.search(r"crw_[\w-]+", shown)
@@ -131,8 +131,8 @@ def test_a_token_is_made_shown_once_and_revoked(as_ana: Client) -> None:
     assert not Credential.objects.filter(kind=CredentialKind.TOKEN, revoked_at=None).exists()
 
 
+@pytest.mark.covers("UI-25", "ORG-112")
 def test_what_cannot_be_done_to_a_person_is_drawn_with_its_reason(as_ana: Client) -> None:
-    """UI-25, ORG-112."""
     a_person("kim.cho", grants=[Grant.STATE_READ], stage=PersonStage.SUSPENDED)
     shown = page(as_ana, "/settings/people")
     ana, kim = (shown.split(f'id="person-{who}"')[1].split("</tr>")[0]
@@ -143,8 +143,8 @@ def test_what_cannot_be_done_to_a_person_is_drawn_with_its_reason(as_ana: Client
     assert "/act/activate_person" in kim
 
 
+@pytest.mark.covers("ORG-115")
 def test_a_person_is_suspended_and_comes_back(as_ana: Client) -> None:
-    """ORG-115."""
     kim = a_person("kim.cho", grants=[Grant.STATE_READ])
     as_kim = signed_in(browser(), kim)
     form = {"login": "kim.cho", "next": "/settings/people"}
@@ -158,8 +158,8 @@ def test_a_person_is_suspended_and_comes_back(as_ana: Client) -> None:
 # -- configuration --------------------------------------------------------------------------------
 
 
+@pytest.mark.covers("UI-56")
 def test_the_history_marks_what_runs_and_a_revision_tells_what_it_changed(as_ana: Client) -> None:
-    """UI-56."""
     changed = COMPANY.replace("goal: Firmware", "goal: Firmware that lasts")
     apply_document(engine_actor("tests"), changed, summary="Firmware lasts")
     shown = page(as_ana, "/settings/config")
@@ -190,18 +190,18 @@ def test_a_revision_that_is_not_there_is_not_found(as_ana: Client, as_guest: Cli
 # -- engine ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.covers("UI-56", "UI-25")
 def test_the_nodes_tell_what_they_carry_and_why_they_cannot_be_drained(
     as_ana: Client, as_guest: Client
 ) -> None:
-    """UI-56, UI-25."""
     assert "No node is running" in page(as_ana, "/settings/nodes")
     incarnation = a_node("one")
     assert incarnation in page(as_ana, "/settings/nodes")
     assert "takes the grant fleet:operate" in page(as_guest, "/settings/nodes")
 
 
+@pytest.mark.covers("ORG-124")
 def test_the_audit_is_filtered_by_its_address_and_pages(as_ana: Client, ana: Person) -> None:
-    """ORG-124."""
     actor = session_actor(ana)
     for login in ("mia.berg", "mia.berg"):
         perform(actor, "create_person", {"login": login, "name": "New"}, op_id=None, door=Door.FORM)
@@ -234,8 +234,8 @@ def test_a_long_audit_has_an_older_page(as_ana: Client) -> None:
     assert "That is all of it." in page(as_ana, older[1])
 
 
+@pytest.mark.covers("UI-6")
 def test_the_preferences_form_shows_what_was_chosen(as_ana: Client) -> None:
-    """UI-6."""
     as_ana.post("/act/set_preferences", {"theme": "dark", "timezone": "Asia/Tokyo"})
     shown = page(as_ana, "/settings/preferences")
     assert '<option value="dark" selected>' in shown
@@ -256,8 +256,9 @@ def page_of(client: Client) -> str:
     return page(client, "/settings/audit")
 
 
+@pytest.mark.covers("UI-6")
 def test_what_a_person_prefers_shows_on_every_page_they_open(as_ana: Client, ana: Person) -> None:
-    """UI-6: theme, density, keys, clock and dates; the company's own again when taken back."""
+    """Theme, density, keys, clock and dates; the company's own again when taken back."""
     before = datetime(2024, 3, 5, 23, 30, tzinfo=UTC)
     AuditEntry.objects.create(
         id=new_id(), at=before, actor="ana", actor_kind="person", action="star", door="form",

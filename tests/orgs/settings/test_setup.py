@@ -55,8 +55,8 @@ def fields(page: str) -> dict[str, str]:
     return dict(re.findall(r'name="([^"]+)" value="([^"]*)"', form))
 
 
+@pytest.mark.covers("UI-58", "ORG-70", "ORG-116")
 def test_a_fresh_store_becomes_a_company_in_the_browser(first: Client) -> None:
-    """UI-58, ORG-70, ORG-116."""
     assert first.get("/setup").status_code == 200
     preview = first.get("/setup", ANSWERS)
     page = preview.content.decode()
@@ -79,8 +79,8 @@ def test_a_fresh_store_becomes_a_company_in_the_browser(first: Client) -> None:
     assert first.get("/setup").status_code == 302
 
 
+@pytest.mark.covers("ORG-70")
 def test_a_second_first_company_is_refused(first: Client) -> None:
-    """ORG-70."""
     page = first.get("/setup", ANSWERS).content.decode()
     first.post("/act/create_company", fields(page))
     answer = first.post(
@@ -94,8 +94,8 @@ def test_a_second_first_company_is_refused(first: Client) -> None:
     assert epochs.active().document.name == "Harbour Bakery"
 
 
+@pytest.mark.covers("ORG-70")
 def test_the_company_is_made_over_rest(first: Client) -> None:
-    """ORG-70."""
     answer = first.post(
         "/api/v1/setup/company",
         {"name": "Harbour", "template": "established", "thinking": "rehearsal"},
@@ -127,8 +127,8 @@ def test_an_answer_that_cannot_be_is_named_beside_the_form(
     assert "/act/create_company" not in page
 
 
+@pytest.mark.covers("UI-25")
 def test_who_may_not_set_up_reads_why_and_is_refused() -> None:
-    """UI-25."""
     guest = signed_in(browser(), a_person("gus.guest", grants=[Grant.STATE_READ]))
     page = guest.get("/setup", ANSWERS).content.decode()
     assert 'aria-disabled="true"' in page
@@ -152,8 +152,8 @@ def test_a_server_near_is_offered_and_taken(first: Client, monkeypatch: pytest.M
     )
 
 
+@pytest.mark.covers("PEER-46")
 def test_a_key_is_named_and_never_shown(first: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    """PEER-46."""
     monkeypatch.setattr(thinking, "key_is_set", lambda which: which is thinking.Thinking.OPENAI)
     page = first.get("/setup", {**ANSWERS, "think": "openai"}).content.decode()
     assert "OPENAI_API_KEY" in page
@@ -161,20 +161,20 @@ def test_a_key_is_named_and_never_shown(first: Client, monkeypatch: pytest.Monke
     assert epochs.active().document.providers.llm["default"].api_keys == ("${OPENAI_API_KEY}",)
 
 
+@pytest.mark.covers("ORG-43")
 def test_without_a_model_nothing_rehearses(first: Client) -> None:
-    """ORG-43."""
     page = first.get("/setup", {**ANSWERS, "think": "none"}).content.decode()
     first.post("/act/create_company", fields(page))
     assert epochs.active().document.providers.llm == {}
     assert "No model is configured" in first.get("/setup/done").content.decode()
 
 
+@pytest.mark.covers("ORG-70")
 @pytest.mark.parametrize("template", list(Template))
 @pytest.mark.parametrize("founder", ["", "Ana Silva"])
 def test_every_template_is_a_sound_document_without_invented_people(
     template: Template, founder: str
 ) -> None:
-    """ORG-70."""
     made = first_document(template, name="X", mission="", timezone="UTC", founder=founder)
     reading = validate_data(made)
     assert reading.problems == ()
@@ -192,9 +192,9 @@ def test_a_company_that_is_there_has_no_first_run() -> None:
 PAGES = ["/inbox", "/work", "/work/projects", "/agents", "/live"]
 
 
+@pytest.mark.covers("UI-58", "UI-27", "ORG-42")
 @pytest.mark.parametrize("path", PAGES)
 def test_every_page_says_not_configured_and_never_looks_empty(first: Client, path: str) -> None:
-    """UI-58, UI-27, ORG-42."""
     answer = first.get(path)
     assert answer.status_code == 503
     page = answer.content.decode()
@@ -202,8 +202,8 @@ def test_every_page_says_not_configured_and_never_looks_empty(first: Client, pat
     assert 'href="/setup"' in page
 
 
+@pytest.mark.covers("UI-58")
 def test_the_first_person_is_led_to_the_set_up_and_a_guest_is_told_who_may(first: Client) -> None:
-    """UI-58."""
     assert first.get("/")["Location"] == "/setup"
     guest = signed_in(browser(), a_person("gus.guest", grants=[Grant.STATE_READ]))
     page = guest.get("/").content.decode()
@@ -211,8 +211,8 @@ def test_the_first_person_is_led_to_the_set_up_and_a_guest_is_told_who_may(first
     assert 'href="/setup"' not in page
 
 
+@pytest.mark.covers("ORG-42")
 def test_a_process_that_saw_no_company_needs_no_restart(first: Client) -> None:
-    """ORG-42."""
     assert first.get("/agents").status_code == 503
     first.post("/act/create_company", fields(first.get("/setup", ANSWERS).content.decode()))
     assert first.get("/agents").status_code == 200
