@@ -227,6 +227,7 @@ SPECTACULAR_SETTINGS = {
     # Sets of words that several shapes share under a field called `kind`.
     "ENUM_NAME_OVERRIDES": {
         "SeatKindEnum": ["agent", "human"],
+        "SeriesBucketEnum": ["hour", "day"],
         "ActorKindEnum": ["person", "seat", "machine", "engine"],
         "CommentKindEnum": ["comment", "system"],
         "AuthorKindEnum": ["agent", "human", "operator", "system"],

@@ -127,12 +127,12 @@ def test_the_directory_is_narrowed_sorted_and_counted(cast: Cast) -> None:
     assert keys(archived="only") == ["OPS"]
     assert keys(archived="true") == ["ENG", "OPS"]
     assert directory(cast.ana, {"q": "zzz"}).census == {"active": 1, "archived": 1}
-    for name, value in (("archived", "yes"), ("sort", "opne"), ("colour", "red")):
+    for name, value in (("archived", "yes"), ("sort", "opens"), ("colour", "red")):
         with pytest.raises(Invalid) as refusal:
             directory(cast.ana, {name: value})
         assert refusal.value.message.startswith(f"{name}:")
     with pytest.raises(Invalid, match="Did you mean open"):
-        directory(cast.ana, {"sort": "opne"})
+        directory(cast.ana, {"sort": "opens"})
 
 
 @pytest.mark.covers("TRK-4")
