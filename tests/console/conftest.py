@@ -34,20 +34,7 @@ HEALTH = {"state": "ok", "title": "Serving", "detail": "2 workers, config 42", "
 
 def stand_in(patch: pytest.MonkeyPatch) -> None:
     """Puts the sample company behind every query that a page asks."""
-    from agents.live import pages as agent_queries
-    from agents.views import home as agent_home
-    from agents.views import live as agent_live
-    from agents.views import pages as agent_pages
-    from agents.views import panels as agent_panels
     from orgs.views import inbox, panels
-    from tracker.queries import pages as work_queries
-    from tracker.queries import projects as project_queries
-    from tracker.queries import tallies
-    from tracker.queries.projects import Directory
-    from tracker.views import home as work_home
-    from tracker.views import pages as work_pages
-    from tracker.views import palette
-    from tracker.views import projects as work_projects
 
     company = registries.Company("Fernhill", ZoneInfo("UTC"))
     patch.setattr(frame_module.Frame, "company", company)
@@ -60,7 +47,18 @@ def stand_in(patch: pytest.MonkeyPatch) -> None:
     )  # fmt: skip
     snapshot = SimpleNamespace(chart=samples.chart(), epoch=42, document=document)
     patch.setattr(epochs, "active", lambda: snapshot)
-    for module in (agent_live, agent_pages, agent_panels, agent_home):
+    for module in (inbox, panels):
+        patch.setattr(module, "inbox_page", samples.inbox_page)
+    patch.setattr(panels, "badge", lambda actor: 3)
+    _agents_stand_in(patch)
+    _tracker_stands_in(patch)
+
+
+def _agents_stand_in(patch: pytest.MonkeyPatch) -> None:
+    from agents.live import pages as queries
+    from agents.views import home, live, pages, panels
+
+    for module in (live, pages, panels, home):
         patch.setattr(module, "seat_rows", samples.seat_rows)
     running = [samples.turn_row("kofi", "Invoice totals drift by a cent on credit notes")]
     answers: dict[str, Any] = {
@@ -77,27 +75,33 @@ def stand_in(patch: pytest.MonkeyPatch) -> None:
         "feed": samples.feed,
     }  # fmt: skip
     for name, answer in answers.items():
-        patch.setattr(agent_queries, name, answer)
+        patch.setattr(queries, name, answer)
+    patch.setattr(panels, "health_card", lambda actor: HEALTH)
+    patch.setattr(home, "used", samples.used)
+    patch.setattr(home, "week", samples.week)
+
+
+def _tracker_stands_in(patch: pytest.MonkeyPatch) -> None:
+    from tracker.queries import pages as queries
+    from tracker.queries import projects as project_queries
+    from tracker.queries import tallies
+    from tracker.queries.projects import Directory
+    from tracker.views import home, pages, palette, projects
+
     patch.setattr(project_queries, "projects", samples.projects)
     listed = Directory(samples.projects(), {"active": 4, "archived": 0})
-    patch.setattr(work_projects, "directory", lambda actor, query: listed)
+    patch.setattr(projects, "directory", lambda actor, query: listed)
     for name in ("work_page", "item_page"):
-        patch.setattr(work_queries, name, getattr(samples, name))
-    patch.setattr(work_queries, "find_items", lambda actor, q, limit=8: samples.board_items()[:2])
-    patch.setattr(work_queries, "place_of", lambda actor, key, query: None)
+        patch.setattr(queries, name, getattr(samples, name))
+    patch.setattr(queries, "find_items", lambda actor, q, limit=8: samples.board_items()[:2])
+    patch.setattr(queries, "place_of", lambda actor, key, query: None)
+    patch.setattr(queries, "PRIORITIES", samples.PRIORITIES)
     whole = {"state": "hits", "mode": "keyword", "items": samples.board_items()[:1]}
     patch.setattr(palette, "found_items", lambda actor, text, limit: whole)
-    patch.setattr(work_queries, "PRIORITIES", samples.PRIORITIES)
-    patch.setattr(work_pages, "company_zone", lambda: ZoneInfo("UTC"))
-    patch.setattr(agent_panels, "health_card", lambda actor: HEALTH)
-    patch.setattr(agent_home, "used", samples.used)
-    patch.setattr(agent_home, "week", samples.week)
     patch.setattr(tallies, "in_progress", lambda: (3, 1))
     patch.setattr(tallies, "finished_by_day", lambda first, last, zone: {last: 2})
-    patch.setattr(work_home, "company_zone", lambda: ZoneInfo("UTC"))
-    for module in (inbox, panels):
-        patch.setattr(module, "inbox_page", samples.inbox_page)
-    patch.setattr(panels, "badge", lambda actor: 3)
+    for module in (pages, home):
+        patch.setattr(module, "company_zone", lambda: ZoneInfo("UTC"))
 
 
 @pytest.fixture

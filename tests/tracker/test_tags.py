@@ -138,7 +138,7 @@ def test_lists_take_any_all_and_none_of_some_tags(cast: Cast) -> None:
 def test_every_label_gets_a_slug_of_its_own_by_which_it_is_found(
     cast: Cast, labels: list[str]
 ) -> None:
-    """TRK-18, case K04: signs, other scripts and equal slugs never fall together."""
+    """Case K04: signs, other scripts and equal slugs never fall together."""
     for number, label in enumerate(labels, 1):
         item = create(cast.ana, label, project="ENG", labels=[label], labels_create_missing=True)
         assert item.key == f"ENG-{number}"

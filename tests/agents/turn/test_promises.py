@@ -47,7 +47,7 @@ def resume(stage: Stage) -> TurnEnd:
 
 
 def rename(stage: Stage, name: str) -> None:
-    text = COMPANY.format(url=stage.server.openai_url, budget="", seat_budget="")
+    text = COMPANY.format(url=stage.server.openai_url, budget="", seat_budget="", providers="")
     revisions.apply_document(
         engine_actor("test"), text.replace("Harbour Bakery", name), summary="A new name"
     )
