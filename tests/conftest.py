@@ -85,6 +85,8 @@ def django_db_setup(
             maintenance.execute(f'ALTER DATABASE "{half_made}" RENAME TO "{template}"')
         postgres.create(maintenance, database, template)
         connection.settings_dict["NAME"] = database
+    ops = type(connection.ops)
+    ops.sql_flush = lambda _ops, _style, tables, **_how: postgres.emptying(tables)  # type: ignore[method-assign]
     yield
     with django_db_blocker.unblock():
         close_pools()

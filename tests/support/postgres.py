@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -96,3 +96,26 @@ def guard_statements() -> list[str]:
             module = importlib.import_module(f"{config.name}.models.guards")
             statements.extend(module.GUARDS)
     return statements
+
+
+def emptying(tables: Sequence[str]) -> list[str]:
+    """Returns the statements that empty tables, in place of one TRUNCATE of them all.
+
+    A test leaves rows in a few tables; to truncate the other sixty costs fifteen times what it
+    costs to look into them. The locks wait, as TRUNCATE does, for whoever is still writing.
+    """
+    if not tables:
+        return []
+    names = ", ".join(f'"{table}"' for table in tables)
+    texts = ", ".join(f"'{table}'" for table in tables)
+    return [
+        f"LOCK TABLE {names} IN ACCESS EXCLUSIVE MODE",
+        # Neither foreign keys nor the guards of history stand in the way, as with TRUNCATE.
+        "SET LOCAL session_replication_role = replica",
+        f"""DO $$ DECLARE name text; found boolean; BEGIN
+              FOREACH name IN ARRAY ARRAY[{texts}] LOOP
+                EXECUTE format('SELECT EXISTS (SELECT FROM %I)', name) INTO found;
+                IF found THEN EXECUTE format('DELETE FROM %I', name); END IF;
+              END LOOP;
+            END $$""",
+    ]
