@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from crewlet.kernel import clock, live
@@ -115,6 +116,7 @@ def test_a_change_of_somebody_else_arrives_by_the_socket(site: Site) -> None:
     expect(page.locator(f"#card-{made.key}")).to_be_visible(timeout=5000)
 
 
+@pytest.mark.covers("UI-23")
 def test_a_push_changes_no_geometry(site: Site) -> None:
     page = site.open("/agents?still=1")
     before = page.evaluate(BOXES)
@@ -162,6 +164,7 @@ def test_a_draft_its_focus_and_an_open_fold_survive_a_push(site: Site) -> None:
     assert page.locator(".comp-ask").get_attribute("open") is not None
 
 
+@pytest.mark.covers("UI-95")
 def test_a_lost_line_is_said_with_its_age_and_comes_back_by_itself(site: Site) -> None:
     page = site.context().new_page()
     cut = True
@@ -315,6 +318,7 @@ def test_a_decision_is_snoozed_and_notices_are_marked_read(site: Site) -> None:
     expect(page.locator("#inbox-list")).to_contain_text("Which rule should we round by?")
 
 
+@pytest.mark.covers("UI-26")
 def test_a_refusal_stands_beside_its_form_and_the_next_press_is_a_new_try(site: Site) -> None:
     page = site.open(f"/work/{site.stage.asked.key}")
     page.click("#item-fields summary >> nth=3")
@@ -326,6 +330,7 @@ def test_a_refusal_stands_beside_its_form_and_the_next_press_is_a_new_try(site: 
     assert page.locator("#item-fields .date [name=op_id]").input_value() != before
 
 
+@pytest.mark.covers("UI-26")
 def test_a_comment_lands_once_however_often_it_is_pressed(site: Site) -> None:
     item = site.stage.asked
     page = site.open(f"/work/{item.key}")
@@ -400,6 +405,7 @@ def test_a_mention_is_completed_and_leaves_the_policy_clean(site: Site) -> None:
     assert page.evaluate("window.__refused") == []
 
 
+@pytest.mark.covers("UI-22")
 def test_the_theme_survives_a_reload(site: Site) -> None:
     page = site.open("/agents")
     page.check("input[name=theme][value=dark]", force=True)
@@ -438,6 +444,7 @@ def test_arrows_walk_the_chart(site: Site) -> None:
     )
 
 
+@pytest.mark.covers("UI-9")
 def test_the_drawer_opens_and_escape_gives_the_focus_back(site: Site) -> None:
     page = site.open("/agents", 390)
     page.click("[data-do=nav]")

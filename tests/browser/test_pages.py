@@ -76,6 +76,7 @@ def sideways(page: Page) -> list[str]:
     ]
 
 
+@pytest.mark.covers("UI-9", "UI-23", "UI-100")
 @pytest.mark.parametrize("width", [NARROW, 1024, 1440])
 @pytest.mark.timeout(300)
 def test_no_page_has_a_fault(site: Site, width: int) -> None:

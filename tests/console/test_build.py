@@ -18,6 +18,7 @@ STATIC = Path(settings.BASE_DIR) / "static"
 WHITE, BLACK = Oklch(1, 0, 0), Oklch(0, 0, 0)
 
 
+@pytest.mark.covers("UI-21")
 def test_every_floor_of_the_palette_holds() -> None:
     broken = [row for row in palette.checks() if not row.holds]
     assert not broken, "\n".join(f"{r.theme}: {r.what} {r.value:.2f} < {r.least}" for r in broken)
@@ -30,6 +31,7 @@ def test_a_palette_that_is_too_pale_breaks_its_floor(monkeypatch: pytest.MonkeyP
     assert {row.theme for row in palette.checks() if not row.holds} == {"light", "dark"}
 
 
+@pytest.mark.covers("UI-22")
 def test_the_palette_on_disk_is_the_printed_one() -> None:
     printed = (STATIC / "css" / "palette.css").read_text("utf-8")
     assert printed == palette.css(), "Run `manage.py site palette`."

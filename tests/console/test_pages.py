@@ -95,6 +95,7 @@ def test_the_sidebar_marks_where_the_reader_is(draw: Draw) -> None:
     assert re.findall(r'href="([^"]+)" aria-current="page"', html) == ["/"]
 
 
+@pytest.mark.covers("UI-3")
 def test_a_figure_that_is_unknown_is_absent(draw: Draw, monkeypatch: pytest.MonkeyPatch) -> None:
     from orgs.views import panels
 

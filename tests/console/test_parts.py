@@ -36,6 +36,7 @@ def test_figures_are_short_and_unknown_is_absent() -> None:
     assert ui.millis(21_700) == "21.7 s"
 
 
+@pytest.mark.covers("UI-29")
 def test_shapes_tell_agents_from_people_and_nobody() -> None:
     agent = ui.avatar({"name": "Kofi Mensah", "kind": "agent"})
     person = ui.avatar({"name": "Ana Ruiz", "kind": "person"})
@@ -80,6 +81,7 @@ def test_an_instant_is_a_time_today_and_a_day_before() -> None:
         ]  # fmt: skip
 
 
+@pytest.mark.covers("UI-30")
 def test_raw_html_and_unsafe_links_are_inert() -> None:
     html = to_html("<script>x</script> [a](javascript:alert(1)) [b](https://example.org)")
     assert "<script" not in html

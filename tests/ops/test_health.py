@@ -139,6 +139,7 @@ def test_one_look_serves_every_probe_of_a_second(
     assert len(looks) == 2
 
 
+@pytest.mark.covers("UI-99")
 def test_alarms_show_with_measurement_and_remedy_and_the_worst_counts(client: Client) -> None:
     checks.ALARMS.register("queue_lag", lambda: Finding("mail waits 9 min", "start a worker"))
     checks.ALARMS.register("calm", lambda: None)
@@ -176,6 +177,7 @@ def test_an_alarm_is_logged_when_it_rises_and_when_it_clears(
     assert any("start a worker" in line for line in lines)
 
 
+@pytest.mark.covers("UI-99")
 def test_metrics_have_closed_labels_and_one_broken_series_hides_no_other(client: Client) -> None:
     SERIES.register(
         "inbox_depth",

@@ -48,6 +48,7 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.covers("ORG-31")
 def test_validate_needs_no_database_network_or_environment(file: Path) -> None:
     bare = {"PATH": os.environ["PATH"], "DATABASE_URL": "postgresql://nobody@127.0.0.1:9/none"}
     done = subprocess.run(
@@ -60,6 +61,7 @@ def test_validate_needs_no_database_network_or_environment(file: Path) -> None:
     assert told["facts"]["handles"][:2] == ["rita", "chief"]
 
 
+@pytest.mark.covers("ORG-31")
 def test_validate_prints_every_fault_with_file_and_line(file: Path) -> None:
     file.write_text(TEN_FAULTS, encoding="utf-8")
     code, out, err = run("validate", str(file))

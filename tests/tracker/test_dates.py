@@ -15,6 +15,7 @@ TOKYO = ZoneInfo("Asia/Tokyo")
 NOW = datetime(2026, 4, 1, 23, 30, tzinfo=UTC)
 
 
+@pytest.mark.covers("TRK-12")
 @pytest.mark.parametrize(
     ("text", "day"),
     [
@@ -47,6 +48,7 @@ def test_an_instant_without_a_zone_is_the_companys() -> None:
     assert shown(due.at, all_day=False, zone=TOKYO) == "2026-04-02T09:00+09:00"
 
 
+@pytest.mark.covers("TRK-12")
 @pytest.mark.parametrize(
     "text", ["soon", "2026-02-30", "31.3.2026", "+7x", "9999999999", "9999-12-31T23:59-12:00"]
 )

@@ -62,7 +62,7 @@ def test_one_statement_charges_a_call_that_fits(stage: Stage) -> None:
     assert len(seen) == 1
 
 
-@pytest.mark.covers("TURN-82")
+@pytest.mark.covers("TURN-82", "UI-71")
 def test_the_call_that_passes_a_ceiling_is_counted_and_refused(bare_stage: Stage) -> None:
     stage = bare_stage
     stage.company(seat_budget=CEILINGS)
@@ -86,7 +86,7 @@ def test_the_company_ceiling_refuses_every_seat(bare_stage: Stage) -> None:
     assert "The company has used 100 of 100 tokens for this month" in refused.message
 
 
-@pytest.mark.covers("TURN-83")
+@pytest.mark.covers("TURN-83", "UI-73")
 def test_a_refusal_lasts_until_the_last_refusing_window_ends(bare_stage: Stage) -> None:
     stage = bare_stage
     stage.company(seat_budget=CEILINGS)
@@ -98,7 +98,7 @@ def test_a_refusal_lasts_until_the_last_refusing_window_ends(bare_stage: Stage) 
     assert windows.refusal(stage.seat("chief"), stage.snapshot, NOON) is None
 
 
-@pytest.mark.covers("TURN-83")
+@pytest.mark.covers("TURN-83", "UI-73")
 def test_a_raised_ceiling_lets_the_seat_work_at_once(bare_stage: Stage) -> None:
     stage = bare_stage
     stage.company(seat_budget=CEILINGS)

@@ -28,6 +28,7 @@ def at(text: str) -> datetime:
     return datetime.fromisoformat(text).replace(tzinfo=UTC)
 
 
+@pytest.mark.covers("UI-70")
 @pytest.mark.parametrize(
     ("zone", "now", "starts", "ends"),
     [
@@ -49,7 +50,7 @@ def test_a_day_ends_at_the_company_midnight(zone: str, now: str, starts: date, e
     assert (window.starts_on, window.ends_at) == (starts, at(ends))
 
 
-@pytest.mark.covers("TURN-82")
+@pytest.mark.covers("TURN-82", "UI-70")
 def test_a_week_starts_on_monday_and_a_month_on_the_first() -> None:
     tz = ZoneInfo("Europe/Lisbon")
     week = window_at(WindowKind.WEEK, at("2027-01-03T12:00"), tz)  # a Sunday, ISO week 53
@@ -76,6 +77,7 @@ def test_every_instant_lies_in_its_windows_and_windows_touch(now: datetime, zone
         assert before == window
 
 
+@pytest.mark.covers("UI-72")
 @pytest.mark.parametrize(
     ("used", "limit", "state"),
     [

@@ -75,7 +75,7 @@ def test_a_wrong_model_fails_the_turn_instead_of_trying_for_ever(stage: Stage) -
     assert not Delivery.objects.filter(seat_id=stage.seat("baker")).exists()
 
 
-@pytest.mark.covers("TURN-82", "TURN-83")
+@pytest.mark.covers("TURN-82", "TURN-83", "UI-71")
 def test_a_round_over_the_ceiling_is_counted_refused_and_parked_before_its_calls(
     bare_stage: Stage,
 ) -> None:

@@ -26,12 +26,14 @@ def objects(node: Any) -> list[dict[str, Any]]:
     return found + [deep for part in inner for deep in objects(part)]
 
 
+@pytest.mark.covers("ORG-33")
 def test_the_committed_schema_is_current() -> None:
     assert COMMITTED.read_text(encoding="utf-8") == schema_text(), (
         "Run: python manage.py company schema -o orgs/document/company.schema.json"
     )
 
 
+@pytest.mark.covers("ORG-33")
 def test_the_schema_is_valid_and_every_object_is_closed() -> None:
     made = schema()
     assert made["$schema"] == DIALECT
@@ -122,6 +124,7 @@ REFUSED = [
 ]
 
 
+@pytest.mark.covers("ORG-33")
 @pytest.mark.parametrize("text", ACCEPTED)
 def test_what_the_models_accept_the_schema_accepts(text: str) -> None:
     data = read(text).data

@@ -42,6 +42,7 @@ def found(text: str) -> dict[str, Problem]:
     return {problem.path: problem for problem in validate_text(text).problems}
 
 
+@pytest.mark.covers("ORG-32")
 def test_ten_faults_are_ten_located_problems() -> None:
     reading = validate_text(TEN_FAULTS)
     assert reading.document is None
@@ -75,6 +76,7 @@ def test_a_whole_company_has_no_problem_and_no_warning() -> None:
     assert reading.document.token_budget.day == 100000
 
 
+@pytest.mark.covers("ORG-32")
 def test_no_message_repeats_what_was_written() -> None:
     secret = "sk-verysecretvalue"
     text = company(
@@ -114,6 +116,7 @@ def test_no_message_repeats_what_was_written() -> None:
         assert secret not in entry.path
 
 
+@pytest.mark.covers("ORG-32")
 def test_one_place_has_one_problem() -> None:
     reading = validate_text(TEN_FAULTS + "\n" + "extra: 1\nextra: 2\n")
     places = [p.segments for p in reading.problems]
@@ -433,6 +436,7 @@ def test_no_data_is_too_strange_to_answer(data: Any) -> None:
     assert reading.document is None
 
 
+@pytest.mark.covers("ORG-35")
 def test_variables_are_kept_as_typed() -> None:
     reading = validate_text(
         company('mission: "${A} $B ${1} ${C:-d}"\npolicies: ["pay ${A} to ${_x9}"]\n')

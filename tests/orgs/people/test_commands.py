@@ -65,6 +65,7 @@ def test_binding_granting_suspending_and_letting_in_again() -> None:
     assert "0 session(s)" in run("people", "sign-out", "mia.berg")["message"]
 
 
+@pytest.mark.covers("UI-98")
 def test_a_refusal_exits_with_its_code_and_says_why() -> None:
     code, answer = fails("people", "suspend", "nobody.here")
     assert (code, answer["error"]) == (2, "not_found")

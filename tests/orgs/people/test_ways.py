@@ -81,6 +81,7 @@ def test_a_wrong_token_is_refused_everywhere(as_ana: Client, path: str) -> None:
         assert answer["WWW-Authenticate"].startswith("Bearer")
 
 
+@pytest.mark.covers("UI-91")
 def test_the_header_decides_when_a_cookie_comes_too(as_ana: Client) -> None:
     assert as_ana.get("/").json()["login"] == "ana.silva"
     assert as_ana.get("/", headers=bearer(CI_TOKEN)).json()["login"] == "token:ci"
@@ -90,6 +91,7 @@ def test_a_proxys_basic_header_says_nothing(as_ana: Client) -> None:
     assert as_ana.get("/", headers={"authorization": "Basic YTpi"}).json()["login"] == "ana.silva"
 
 
+@pytest.mark.covers("UI-91")
 def test_a_token_in_the_address_is_not_looked_at(client: Client) -> None:
     assert client.get(f"{WHOAMI}?token={CI_TOKEN}&access_token={CI_TOKEN}").status_code == 401
 
