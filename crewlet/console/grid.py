@@ -15,13 +15,15 @@ from django.http import QueryDict
 
 Kind = Literal["text", "key", "time", "mono"]
 Row = Mapping[str, Any]
-_CELL = ("text", "url", "peek", "tone", "bar", "tag", "title", "sort")
+_CELL = ("text", "url", "peek", "tone", "bar", "tag", "title", "sort", "who")
 ABSENT = (None, "")
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column. `keep` says when it gives way: 0 never, 1 last, 3 first."""
+    """A column. `keep` says when it gives way: 0 never, 1 last, 3 first. `wide`: it takes the room
+    that the others leave, and its text is cut where that is little.
+    """
 
     key: str
     label: str
@@ -29,6 +31,7 @@ class Column:
     num: bool = False
     keep: int = 0
     kind: Kind = "text"
+    wide: bool = False
 
 
 def sort_of(
@@ -56,12 +59,14 @@ def grid(
     complete: bool = True,
     sorted_by_caller: bool = False,
     band_facts: Mapping[str, Mapping[str, Any]] | None = None,
+    compact: bool = False,
 ) -> dict[str, Any]:
     """Returns what `ui/grid.html` draws.
 
     A list that is all here is sorted here, what is absent last in both directions; a page of a
     longer one must come sorted, by `sort_of`. `band_facts` says by the title of a band how many
-    rows it has in all (`total`) and where the following ones come from (`more_url`).
+    rows it has in all (`total`) and where the following ones come from (`more_url`). `compact`: on
+    a phone a row is its first column above the rest on one line, instead of a card of named lines.
     """
     key, down = sort_of(query, name, columns, default_sort)
     whole = complete and not next_url
@@ -72,6 +77,7 @@ def grid(
     return {
         "id": f"grid-{name}" if name else "grid",
         "label": label,
+        "compact": compact,
         "heads": [_head(query, name, column, (key, down)) for column in shown],
         "bands": _bands(rows, shown, band_facts or {}),
         "span": len(shown),

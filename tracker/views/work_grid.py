@@ -13,9 +13,9 @@ from crewlet.kernel.actors import Actor
 from tracker.query_values import SORTS
 
 COLUMNS = (
-    Column("title", "Title", sort=True),
+    Column("title", "Title", sort=True, wide=True),
     Column("key", "Key", kind="key", keep=1),
-    Column("state", "State", keep=2),
+    Column("state", "State", keep=3),
     Column("now", "Now", keep=1),
     Column("assignee", "Assignee", keep=1),
     Column("priority", "Priority", sort=True, keep=2),
@@ -43,7 +43,7 @@ def work_grid(
         query, "", COLUMNS, rows, label="Items", empty=EMPTY, total=total,
         default_sort="" if asked in SORTS and asked not in shown else DEFAULT,
         complete=not any(part["more_url"] for part in parts), sorted_by_caller=True,
-        band_facts={part["title"]: part for part in parts},
+        band_facts={part["title"]: part for part in parts}, compact=True,
     )  # fmt: skip
 
 
@@ -57,7 +57,7 @@ def _line(row: Mapping[str, Any], band: str, reader: Actor) -> dict[str, Any]:
         "key": row["key"],
         "state": row["status_name"],
         "now": _now(row, reader),
-        "assignee": assignee["name"] if assignee else None,
+        "assignee": {"text": assignee["name"], "who": assignee} if assignee else None,
         "priority": row["priority"].capitalize() if row["priority"] != "none" else None,
         "due": {"text": row["due"], "tone": "stop" if row["overdue"] else "",
                 "title": "Overdue" if row["overdue"] else ""},
