@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import threading
 from collections import Counter
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
-from uuid import UUID
 
 import pytest
 from django.db import connection
@@ -25,6 +23,7 @@ from orgs.document.fields import TokenBudget
 from orgs.document.schema import schema
 from tests.agents.turn.stage import DONE, NOTE, SUBMIT, Stage, tools
 from tests.agents.turn.test_resume import go_on, kill_at, killed
+from tests.needs.together import run_all
 from tests.support.model_server import ModelServer
 from tests.support.script import SeenRequest, Step, call
 
@@ -115,19 +114,7 @@ def test_two_running_turns_pass_a_ceiling_by_one_call_each_at_most(db: None) -> 
         for handle in ("baker", "chief"):
             stage.mail(handle)
             turns[handle] = stage.claim(handle)
-        ends: dict[str, str] = {}
-
-        def run(handle: str, turn_id: UUID) -> None:
-            try:
-                ends[handle] = stage.run(turn_id, handle=handle).kind
-            finally:
-                connection.close()
-
-        threads = [threading.Thread(target=run, args=pair) for pair in turns.items()]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join(30)
+        ends = run_all(stage, turns)
     assert ends == {"baker": "parked", "chief": "parked"}
     refused = Counter(LlmCall.objects.filter(refused=True).values_list("turn_id", flat=True))
     assert set(refused.values()) == {1}, "after its refused call no turn asks again"

@@ -5,19 +5,17 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import threading
 from datetime import timedelta
 from typing import Any
-from uuid import UUID
 
 import pytest
-from django.db import connection
 
 from agents.models.providers import ProviderKey
 from agents.models.turns import Turn
 from crewlet.environment import BASE_DIR
 from crewlet.kernel import clock
 from tests.agents.turn.stage import Stage
+from tests.needs.together import run_all
 from tests.support.processes import child_environment
 from tests.support.script import Step
 
@@ -25,26 +23,6 @@ RESET = 3600
 SPENT = Step(
     status=429, headers={"retry-after": str(RESET)}, error=("insufficient_quota", "quota is spent")
 )
-
-
-def run_all(stage: Stage, turns: dict[str, UUID]) -> dict[str, str]:
-    """Runs a turn of every seat at once, each on a connection of its own."""
-    ends: dict[str, str] = {}
-    start = threading.Barrier(len(turns))
-
-    def run(handle: str, turn_id: UUID) -> None:
-        try:
-            start.wait(10)
-            ends[handle] = stage.run(turn_id, handle=handle).kind
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=run, args=pair) for pair in turns.items()]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(30)
-    return ends
 
 
 @pytest.mark.covers("PEER-10")
