@@ -18,6 +18,7 @@ from crewlet.ops import roster
 from crewlet.ops.roster import Role
 from tests.support import postgres, servers
 from tests.support.until import until
+from tests.support.warm import WarmProcess
 
 START_SECONDS = 30.0
 END_SECONDS = 20.0
@@ -28,7 +29,7 @@ class Process:
     """One running process in a group of its own, and the file that holds what it wrote."""
 
     name: str
-    popen: subprocess.Popen[bytes]
+    popen: WarmProcess
     log: Path
     url: str = ""
 
@@ -97,16 +98,13 @@ class Processes:
     def start(self, role: Role, **environment: str) -> Process:
         """Starts `role` on this test's database and Redis, with the tests' short lease."""
         log = self.folder / f"{role.name}-{len(self.running)}.log"
-        with log.open("wb") as output:
-            popen = subprocess.Popen(
-                role.argv,
-                cwd=BASE_DIR,
-                env={**child_environment(), **role.environment, **environment},
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                process_group=0,
-            )
+        log.touch()
+        popen = WarmProcess(
+            role.argv,
+            folder=BASE_DIR,
+            environment={**child_environment(), **role.environment, **environment},
+            log=log,
+        )
         process = Process(role.name, popen, log)
         self.running.append(process)
         return process
