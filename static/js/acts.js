@@ -70,6 +70,7 @@ document.addEventListener('submit', async (event) => {
   if (form.getAttribute('aria-busy') === 'true') return;
   const submitter = event.submitter;
   const fields = shape(form, new FormData(form, submitter));
+  $('[data-err]', form)?.replaceChildren();
   form.setAttribute('aria-busy', 'true');
   submitter?.setAttribute('aria-busy', 'true');
   try {

@@ -15,6 +15,8 @@ window.htmx?.registerExtension('latch', {
     if (old?.classList?.contains('drag') || old?.getAttribute?.('aria-busy') === 'true') return false;
     // Text in the making is the stream's: the server's page knows none of it.
     const { newNode } = detail;
+    // A refusal stands until its form is sent again.
+    if (old?.matches?.('[data-err]') && old.hasChildNodes() && !newNode?.hasChildNodes?.()) return false;
     if (old?.matches?.('[data-partial]') && newNode?.matches?.('[data-partial]') && !newNode.textContent) return false;
     return undefined;
   },

@@ -326,8 +326,13 @@ def test_a_refusal_stands_beside_its_form_and_the_next_press_is_a_new_try(site: 
     page.locator("#item-fields .date [name=item]").evaluate("e => { e.value = 'ENG-9999'; }")
     before = page.locator("#item-fields .date [name=op_id]").input_value()
     page.click("#item-fields .date button")
-    expect(page.locator("#item-fields .date .err")).to_contain_text("ENG-9999")
+    refusal = page.locator("#item-fields .date .err")
+    expect(refusal).to_contain_text("ENG-9999")
     assert page.locator("#item-fields .date [name=op_id]").input_value() != before
+    with page.expect_response(lambda answer: answer.url.endswith("/fields")):
+        comment(site.stage.cast.qa, site.stage.asked, "Mind the date.")
+    expect(page.locator("#item-activity")).to_contain_text("Mind the date.")
+    expect(refusal).to_contain_text("ENG-9999")
 
 
 @pytest.mark.covers("UI-26")
