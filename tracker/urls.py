@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path, re_path
 
-from tracker.views import files, me, pages, projects, search, trash
+from tracker.views import files, history, me, pages, projects, search, trash
 
 _PROJECT = r"(?P<project>[A-Za-z][A-Za-z0-9]{0,11})"
 _ITEM = r"(?P<key>[A-Za-z][A-Za-z0-9]*-\d+)"
@@ -31,6 +31,8 @@ urlpatterns = [
     re_path(
         rf"^ui/work/{_PROJECT}/overview$", projects.overview_region, name="ui-project-overview"
     ),
+    re_path(rf"^work/{_PROJECT}/history$", history.history, name="project-history"),
+    re_path(rf"^ui/work/{_PROJECT}/history$", history.history_region, name="ui-project-history"),
     path("ui/find", pages.find, name="ui-find"),
     path("ui/work/trash", trash.trash_region, name="ui-trash"),
     re_path(rf"^ui/items/{_ITEM}/{_PART}$", pages.item_part, name="ui-item-part"),

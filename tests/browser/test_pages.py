@@ -40,7 +40,7 @@ def paths(site: Site) -> list[str]:
         "/", "/inbox", "/agents", "/agents/seats/agent-swe", "/agents/seats/ana", "/live",
         f"/live/turns/{stage.running.id}", f"/live/turns/{stage.ended.id}", "/work", "/work/ENG",
         "/work/projects", "/work/ENG/files", f"/work/{stage.asked.key}", "/work/new",
-        "/work/trash", "/work/ENG/overview", "/me", "/spend",
+        "/work/trash", "/work/ENG/overview", "/work/ENG/history", "/me", "/spend",
         "/spend/budgets", "/agents/roster", "/agents/teams", "/live/turns", "/live/events",
         "/settings/you", "/settings/general", "/settings/people", "/settings/config",
         "/settings/nodes", "/settings/audit", "/settings/models", "/settings/preferences",

@@ -195,6 +195,28 @@ class ProjectWithTagsShape(ProjectShape):
     tags = TagShape(many=True)
 
 
+class ProjectChangeShape(serializers.Serializer[Any]):
+    """One write in a project."""
+
+    id = serializers.CharField()
+    at = serializers.DateTimeField()
+    actor = serializers.CharField(help_text="the handle or login of who made it")
+    actor_name = serializers.CharField()
+    kind = serializers.CharField()
+    item = serializers.CharField(allow_null=True, help_text="the key of the item, if one")
+    text = serializers.CharField(help_text="what was done, in words")
+    reason = serializers.CharField()
+
+
+class ProjectHistoryShape(serializers.Serializer[Any]):
+    """One page of what happened in a project, newest first."""
+
+    changes = ProjectChangeShape(many=True)
+    next = serializers.IntegerField(
+        allow_null=True, help_text="give it as `before` for the following page"
+    )
+
+
 class ProjectListShape(serializers.Serializer[Any]):
     """The projects that match."""
 

@@ -10,6 +10,11 @@ urlpatterns = [
     path("work", views.WorkView.as_view(), name="api-work"),
     path("work/projects", views.ProjectsView.as_view(), name="api-projects"),
     path("work/projects/<slug:key>", views.ProjectView.as_view(), name="api-project"),
+    path(
+        "work/projects/<slug:key>/history",
+        views.ProjectHistoryView.as_view(),
+        name="api-project-history",
+    ),
     path("work/projects/<slug:key>/files", files.ProjectFilesView.as_view(), name="api-files"),
     path(
         "work/projects/<slug:key>/files/<path:path>",

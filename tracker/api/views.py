@@ -35,6 +35,7 @@ from tracker.queries.detail import (
     whole_item,
 )
 from tracker.queries.groups import Column
+from tracker.queries.history import KINDS, before_of, project_history
 from tracker.queries.listing import Listing, listing
 from tracker.queries.mine import my_work
 from tracker.queries.rows import item_row
@@ -253,6 +254,45 @@ class ProjectView(ReadView):
         """Shows a project with its counts and tags."""
         found = _project_shape(project_queries.project(actor_of(request), key))
         return Response(found | {"tags": tags_by_project([found["key"]]).get(found["key"], [])})
+
+
+class ProjectHistoryView(ReadView):
+    """What happened in a project."""
+
+    @extend_schema(
+        tags=["work"],
+        parameters=[
+            OpenApiParameter("kind", str, enum=list(KINDS), description="show only these"),
+            OpenApiParameter("before", int, description="`next` of the page before"),
+        ],
+        responses={200: shapes.ProjectHistoryShape, **_ERRORS},
+    )
+    def get(self, request: Request, key: str) -> Response:
+        """Lists the writes in a project, newest first, 50 a page."""
+        found = project_queries.project(actor_of(request), key)
+        page = project_history(
+            found["key"],
+            request.query_params.get("kind", ""),
+            before_of(request.query_params.get("before", "")),
+        )
+        return Response(
+            {
+                "changes": [
+                    {
+                        "id": row["id"],
+                        "at": row["at"],
+                        "actor": row["who"]["handle"],
+                        "actor_name": row["who"]["name"],
+                        "kind": row["kind"],
+                        "item": row["key"] or None,
+                        "text": row["text"],
+                        "reason": row["reason"],
+                    }
+                    for row in page.rows
+                ],
+                "next": page.next or None,
+            }
+        )
 
 
 class MyWorkView(ReadView):

@@ -38,7 +38,7 @@ def register_panels() -> None:
         "projects", HomePanel("tracker/_home_projects.html", project_panel, 30, "work", "side")
     )
     OBJECT_PAGES.register("item", ObjectPage("item", "key", str.upper))
-    for name in ("project", "project-files", "project-overview"):
+    for name in ("project", "project-files", "project-overview", "project-history"):
         OBJECT_PAGES.register(name, ObjectPage("project", "project", str.upper))
     register_peeks()
     PALETTE_SOURCES.register("items", PaletteSource("Items", 30, find, "#"))

@@ -11,6 +11,7 @@ def project_tabs(key: str, here: str, items: int | None = None) -> list[dict[str
         ("items", "Items", f"/work/{key}"),
         ("overview", "Overview", f"/work/{key}/overview"),
         ("files", "Files", f"/work/{key}/files"),
+        ("history", "History", f"/work/{key}/history"),
     )
     return [
         {
