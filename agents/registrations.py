@@ -28,11 +28,9 @@ def register() -> None:
     from crewlet.kernel import events
     from crewlet.kernel.actions import forget_expired
     from crewlet.kernel.refs import REF_KINDS, RefKind
-    from crewlet.ops.alarms import AlarmBook
+    from crewlet.ops import alarms
     from crewlet.ops.reference.pages import STATES
     from orgs import outbound
-
-    book = AlarmBook()
 
     TOOL_SOURCES.register("actions", action_tools)
     diary.register()
@@ -47,7 +45,7 @@ def register() -> None:
     duties.register(duties.Duty("event_retention", 900.0, events.forget_old))
     duties.register(duties.Duty("provider_tests", 2.0, trials.run_pending))
     duties.register(duties.Duty("outbound_mail", 10.0, outbound.run))
-    duties.register(duties.Duty("alarms", 10.0, book.run_once))
+    duties.register(duties.Duty("alarms", 10.0, alarms.look))
     topics.register()
     REF_KINDS.register("turn", RefKind(named.turn_label, named.turn_url, named.turn_exists))
     REF_KINDS.register("event", RefKind(named.event_label, named.event_url, named.event_exists))

@@ -11,7 +11,10 @@ from rest_framework.response import Response
 
 from agents.live.nodes import fleet
 from crewlet.doors.rest import ErrorAnswer, ReadView, actor_of
+from crewlet.kernel.authority import Grant, require
 from crewlet.kernel.errors import CrewletError, ErrorCode
+from crewlet.ops.alarms import standing
+from crewlet.ops.checks import Severity
 
 
 class HeldSeatShape(serializers.Serializer[Any]):
@@ -44,6 +47,39 @@ class FleetShape(serializers.Serializer[Any]):
     draining = serializers.BooleanField()
 
 
+class AlarmShape(serializers.Serializer[Any]):
+    """A fact that a person must act on."""
+
+    kind = serializers.CharField()
+    severity = serializers.ChoiceField(choices=[severity.value for severity in Severity])
+    measurement = serializers.CharField()
+    remedy = serializers.CharField()
+    since = serializers.DateTimeField()
+
+
+class AlarmsShape(serializers.Serializer[Any]):
+    """The active alarms, the oldest first."""
+
+    alarms = AlarmShape(many=True)
+    looked_at = serializers.DateTimeField(allow_null=True, help_text="when they were evaluated")
+    known = serializers.BooleanField(
+        help_text="false: nobody looked within a minute, so an empty list says nothing"
+    )
+
+
+class AlarmsView(ReadView):
+    """What a person must act on."""
+
+    @extend_schema(
+        tags=["fleet"], operation_id="read_alarms", responses={200: AlarmsShape, "4XX": ErrorAnswer}
+    )
+    def get(self, request: Request) -> Response:
+        """Lists the active alarms with what was measured, the remedy and since when."""
+        require(actor_of(request), Grant.STATE_READ)
+        _no_filters(request)
+        return Response(AlarmsShape(standing()).data)
+
+
 class FleetView(ReadView):
     """The nodes."""
 
@@ -52,11 +88,15 @@ class FleetView(ReadView):
     )
     def get(self, request: Request) -> Response:
         """Lists the nodes that have not ended, with the seats each holds."""
-        for name in request.query_params:
-            if name != "format":
-                raise CrewletError(
-                    f"There is no filter '{name}' here; this list takes none.",
-                    code=ErrorCode.INVALID_QUERY,
-                    field=name,
-                )
+        _no_filters(request)
         return Response(FleetShape(fleet(actor_of(request))).data)
+
+
+def _no_filters(request: Request) -> None:
+    for name in request.query_params:
+        if name != "format":
+            raise CrewletError(
+                f"There is no filter '{name}' here; this list takes none.",
+                code=ErrorCode.INVALID_QUERY,
+                field=name,
+            )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import path
 
 from agents.api import history, memory, views
-from agents.api.fleet import FleetView
+from agents.api.fleet import AlarmsView, FleetView
 from agents.api.providers import ProvidersView, ProviderTestView
 from agents.api.usage import TokenBreakdownView, TokenSeriesView
 
@@ -23,6 +23,7 @@ urlpatterns = [
     path("phases", history.PhasesView.as_view(), name="api-phases"),
     path("events/series", history.EventsSeriesView.as_view(), name="api-events-series"),
     path("events/<uuid:event_id>", views.EventView.as_view(), name="api-event"),
+    path("alarms", AlarmsView.as_view(), name="api-alarms"),
     path("fleet", FleetView.as_view(), name="api-fleet"),
     path("budgets", views.BudgetsView.as_view(), name="api-budgets"),
     path("tokens/breakdown", TokenBreakdownView.as_view(), name="api-token-breakdown"),

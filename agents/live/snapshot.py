@@ -16,6 +16,8 @@ from crewlet.kernel import clock, drain
 from crewlet.kernel.actors import Actor
 from crewlet.kernel.errors import CrewletError, NotFound
 from crewlet.kernel.registry import Registry
+from crewlet.ops import alarms
+from crewlet.ops.checks import Severity
 from orgs import epochs
 
 WAITS: Registry[Callable[[], Mapping[UUID, Row]]] = Registry("what waits on people")
@@ -149,11 +151,33 @@ def health_card(actor: Actor) -> Row:
     epoch = epochs.current()
     if epoch is None:
         return _card("need", "No company yet", "Create one or import a company file.")
-    live = Node.objects.filter(ended_at=None, expires_at__gt=clock.now()).count()
+    nodes = Node.objects.filter(ended_at=None, expires_at__gt=clock.now())
+    live = nodes.count()
     if not live:
         return _card("stop", "No worker", "Mail waits until a worker starts.", f"config {epoch}")
-    nodes = f"{live} worker{'s' if live != 1 else ''}"
-    return _card("ok", "Serving", f"{nodes}, config {epoch}")
+    versions = sorted(set(nodes.values_list("version", flat=True)))
+    if len(versions) > 1:
+        return _card(
+            "need", "Workers differ", f"Versions {' and '.join(versions)} run side by side."
+        )
+    return _serving(f"{live} worker{'s' if live != 1 else ''}, config {epoch}")
+
+
+def _serving(detail: str) -> Row:
+    """Returns the card of an engine that works; it is healthy once somebody looked for alarms and
+    saw none.
+    """
+    found = alarms.standing()
+    if not found.known:
+        return _card("ok", "Serving", detail, "Alarms not evaluated yet")
+    if not found.alarms:
+        return _card("ok", "Healthy", detail)
+    oldest, count = found.alarms[0], len(found.alarms)
+    since = oldest.since.astimezone(epochs.active().timezone)
+    lead = "1 alarm:" if count == 1 else f"{count} alarms, the oldest"
+    note = f"{lead} {oldest.title.lower()} since {since:%H:%M}"
+    state = "stop" if found.worst is Severity.CRITICAL else "need"
+    return _card(state, "Serving", detail, note)
 
 
 def _card(state: str, title: str, detail: str, note: str = "") -> Row:

@@ -10,6 +10,7 @@ from agents.live.nodes import fleet
 from crewlet.console.registries import SETTINGS_SECTIONS, SettingsSection
 from crewlet.kernel.actors import Actor
 from crewlet.kernel.authority import Grant
+from crewlet.ops.alarms import standing
 from orgs import epochs
 
 LACKS_OPERATE = "Draining a node takes the grant fleet:operate, which you lack."
@@ -37,4 +38,5 @@ def nodes(actor: Actor, query: QueryDict) -> dict[str, Any]:
         "held": sum(len(node["seats"]) for node in found["nodes"]),
         "running": sum(node["in_flight"] for node in found["nodes"]),
         "epoch": epochs.current(),
+        "alarms": standing(),
     }

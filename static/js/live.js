@@ -103,7 +103,9 @@ export async function refetch(id) {
 
 // A transcript has no hint of its own: whoever may have missed something reads it whole again.
 export const everything = () => {
-  for (const element of $$('[data-live][id]')) due.add(element.id);
+  // While the line is down the card says just that; what the server would say of itself comes after.
+  const reach = document.body.dataset.link === 'down' ? '[data-live][id]:not([data-health])' : '[data-live][id]';
+  for (const element of $$(reach)) due.add(element.id);
   for (const listener of tails) listener({ event: 'again' });
   return drain();
 };
@@ -145,6 +147,7 @@ function down() {
   const age = Math.round((Date.now() - heard) / 1000);
   document.body.dataset.link = 'down';
   if (banner) { banner.hidden = age < 3; setText($('[data-age]', banner), `${age} s`); }
+  if (age >= 3) health({ state: 'need', title: 'Reconnecting', detail: `Last heard ${age} s ago`, note: '' });
   if (Date.now() - heard > STALE_MS) {
     // A clock that goes on for a turn nobody hears of would be a lie.
     for (const clock of $$('[data-seat] [data-f=secs]')) setAttr(clock, 'data-secs', null);
@@ -154,9 +157,11 @@ function down() {
 function up() {
   clearInterval(poll);
   poll = null;
+  const wasDown = document.body.dataset.link === 'down';
   document.body.dataset.link = 'up';
   const banner = $('#link-down');
   if (banner) banner.hidden = true;
+  if (wasDown) refetch('side-health');
 }
 
 export function connect(path) {
@@ -172,7 +177,7 @@ export function connect(path) {
       clearInterval(watch);
       if (event.code === 4401) { location.reload(); return; }
       poll ??= setInterval(() => { down(); everything(); }, POLL_MS);
-      setTimeout(down, 3000);
+      setTimeout(() => { if (poll) down(); }, 3000); // unless it is back by then
       setTimeout(open, Math.min(30000, 500 * 2 ** tries++) * (0.5 + Math.random() / 2));
     };
     socket.onopen = () => {

@@ -11,8 +11,7 @@ from django.test import Client, RequestFactory
 
 from crewlet.kernel import clock, drain
 from crewlet.kernel.registry import thawed
-from crewlet.ops import checks, health, views
-from crewlet.ops.alarms import AlarmBook
+from crewlet.ops import alarms, checks, health, views
 from crewlet.ops.checks import Finding, Reason, Severity, register_obstacle
 from crewlet.ops.metrics import SERIES, Series
 
@@ -164,17 +163,37 @@ def test_an_alarm_is_logged_when_it_rises_and_when_it_clears(
     checks.ALARMS.register(
         "queue_lag", lambda: Finding("mail waits", "start a worker") if on[0] else None
     )
-    book = AlarmBook()
     with time_machine.travel("2026-05-01T10:00:00Z", tick=False), caplog.at_level("INFO"):
-        assert list(book.run_once(clock.now())) == ["queue_lag"]
-        book.run_once(clock.now())
+        assert list(alarms.look(clock.now())) == ["queue_lag"]
+        alarms.look(clock.now())
         on[0] = False
-        assert book.run_once(clock.now()) == {}
-        book.run_once(clock.now())
+        assert alarms.look(clock.now()) == {}
+        alarms.look(clock.now())
     lines = [str(record.msg) for record in caplog.records]
     assert sum("alarm raised" in line for line in lines) == 1
     assert sum("alarm cleared" in line for line in lines) == 1
     assert any("start a worker" in line for line in lines)
+
+
+@pytest.mark.covers("RUN-76")
+def test_every_process_knows_since_when_an_alarm_is_active_and_how_old_that_knowledge_is() -> None:
+    assert not alarms.standing().known
+    measured = ["mail waits 3 min"]
+    checks.ALARMS.register("queue_lag", lambda: Finding(measured[0], "start a worker"))
+    with time_machine.travel("2026-05-01T10:00:00Z", tick=False) as at:
+        began = clock.now()
+        alarms.look(clock.now())
+        at.shift(30)
+        measured[0] = "mail waits 4 min"
+        checks.ALARMS.register("disk", lambda: Finding("1 % free", "room", Severity.CRITICAL))
+        alarms.look(clock.now())
+        found = alarms.standing()
+        assert [(alarm.kind, alarm.measurement) for alarm in found.alarms] == [
+            ("queue_lag", "mail waits 4 min"), ("disk", "1 % free"),
+        ]  # fmt: skip
+        assert (found.alarms[0].since, found.worst, found.known) == (began, "critical", True)
+        at.shift(61)
+        assert not alarms.standing().known
 
 
 @pytest.mark.covers("UI-99")

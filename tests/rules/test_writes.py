@@ -11,6 +11,7 @@ from tests.rules.source import Source, product, tell
 WRITERS = {
     r"crewlet\.kernel\..*": "operations, audit, events, the drain mark",
     r"crewlet\.search\.index": "the index of words, in the transaction of the text",
+    r"crewlet\.ops\.alarms": "what the last look at the alarms found",
     r"crewlet\.ops\.embedded\..*": "creates the embedded database",
     r"orgs\.(revisions|projection|notices|inbox)(\..*)?": "the company as applied; notices",
     r"orgs\.outbound": "what leaves for people by e-mail",
