@@ -65,4 +65,5 @@ def test_series_are_four_and_a_neutral_one_and_only_charts_have_them() -> None:
         "spend.css",
         "kit.css",
         "live.css",
+        "turn.css",
     }
