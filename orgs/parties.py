@@ -5,6 +5,7 @@ Nothing is ever guessed: one match is an answer, several are a list to choose fr
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal
@@ -18,6 +19,8 @@ from orgs.document.names import derive_handle
 from orgs.document.rules import normal_email
 from orgs.epochs import Snapshot
 from orgs.models.seats import Seat
+
+_ADDRESS = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 
 NEAR = 78.0
 """The least likeness (0-100) at which a misspelt name is still offered."""
@@ -52,9 +55,8 @@ def find_party(snapshot: Snapshot, text: str) -> Match:
     exact = [seat for seat in seats if wanted.casefold() in _names(seat)]
     if exact:
         return _found(exact, "exact")
-    by_email = [s for s in seats if "@" in wanted and _has_email(s, wanted)]
-    if by_email:
-        return _found(by_email, "exact")
+    if _ADDRESS.fullmatch(wanted):
+        return _by_email(snapshot, wanted)
     former = snapshot.former.get(wanted.lower())
     if former is not None:
         return Match("one", (snapshot.chart.seats[former],), "former")
@@ -96,11 +98,17 @@ def _names(seat: ChartSeat) -> frozenset[str]:
     return frozenset(names - {""})
 
 
-def _has_email(seat: ChartSeat, wanted: str) -> bool:
-    """A plus tag that names a seat wins; else the declared address without its tag (ORG-20)."""
-    local = wanted.rpartition("@")[0]
-    tag = local.partition("+")[2].lower()
-    if tag and tag == seat.handle:
-        return True
-    email = seat.role.email if seat.role else None
-    return email is not None and normal_email(email) == normal_email(wanted)
+def _by_email(snapshot: Snapshot, wanted: str) -> Match:
+    """A plus tag that names a seat wins over whose address it is. A document in which two seats
+    declare one address is refused, so at most one seat has it; an outsider's address is nobody's
+    here, however like it is to a name.
+    """
+    tag = wanted.rpartition("@")[0].partition("+")[2].lower()
+    if tag in snapshot.chart.seats:
+        return Match("one", (snapshot.chart.seats[tag],), "exact")
+    address = normal_email(wanted)
+    for seat in snapshot.chart.walk():
+        email = seat.role.email if seat.role else None
+        if email is not None and normal_email(email) == address:
+            return Match("one", (seat,), "exact")
+    return Match("none", (), "none")

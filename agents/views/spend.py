@@ -11,6 +11,7 @@ from agents.budgets import spend
 from agents.queries import usage
 from agents.views.axis import day_of
 from crewlet.console.pages import actor_of, draw, fragment, page
+from crewlet.console.words import said
 from crewlet.kernel import clock
 from crewlet.kernel.actors import Actor
 from crewlet.kernel.authority import Grant, require
@@ -111,7 +112,37 @@ def _overview(request: HttpRequest) -> dict[str, Any]:
             ("By unit", "Unit", found["by_unit"]),
         ],
         "delta": _delta(found),
+        "bill": _beside_a_bill(found["total"]),
     }
+
+
+def _beside_a_bill(total: Mapping[str, Any]) -> list[str]:
+    """Says, with the figures of the days shown, why a vendor's bill reads otherwise."""
+    lines = [
+        "Tokens are counted here, never money: what goes in and what comes out, of each call, when "
+        "its answer arrives. A plan with a flat price is counted and capped the same way.",
+    ]
+    if total["cache_read"]:
+        share = round(100 * total["cache_read"] / max(1, total["tokens_in"] or 0))
+        lines.append(
+            f"{share} % of what went in was read from the vendor's cache. It counts in full "
+            "here; vendors bill it for less."
+        )
+    if total["estimated_calls"]:
+        lines.append(
+            f"{said(total['estimated_calls'], 'call', 'calls')} came without a figure and "
+            "counted by length, an estimate."
+        )
+    if total["unknown_calls"]:
+        lines.append(
+            f"{said(total['unknown_calls'], 'call was', 'calls were')} asked for and lost with a "
+            "worker: the vendor bills that, and no figure here includes it."
+        )
+    lines.append(
+        "A vendor's day ends at its own midnight, and its bill holds whatever else uses the key: "
+        "other programs, tests of a provider, a playground."
+    )
+    return lines
 
 
 def _days(count: int) -> str:

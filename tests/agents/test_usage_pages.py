@@ -29,10 +29,12 @@ def ana() -> Client:
     return signed_in(browser(), a_person())
 
 
-def used(tokens: int, *, days_ago: int = 0, unobserved: bool = False) -> None:
+def used(
+    tokens: int, *, days_ago: int = 0, unobserved: bool = False, cached: int | None = None
+) -> None:
     snapshot = epochs.active()
     seat = snapshot.seat_ids["qa"]
-    item = Charge(seat, "qa", None, "execute", Usage(tokens, 0), "m-1", "main",
+    item = Charge(seat, "qa", None, "execute", Usage(tokens, 0, cached), "m-1", "main",
                   unobserved=unobserved)  # fmt: skip
     now = clock.now() - timedelta(days=days_ago)
     with connection.cursor() as cursor:
@@ -54,6 +56,21 @@ def test_spend_shows_windows_days_seats_and_models(ana: Client) -> None:
     refused = ana.get("/spend?window=8d")
     assert refused.status_code == 400
     assert "7d, 30d, 90d" in refused.content.decode()
+
+
+@pytest.mark.covers("PEER-9")
+def test_spend_explains_with_its_own_figures_why_a_bill_reads_otherwise(ana: Client) -> None:
+    def why() -> str:
+        return ana.get("/spend").content.decode().partition('id="spend-bill"')[2]
+
+    used(900)
+    assert "A plan with a flat price is counted and capped the same way" in why()
+    assert "cache" not in why()
+    assert "lost with a worker" not in why()
+    used(100, cached=60)
+    used(0, unobserved=True)
+    assert "6 % of what went in was read from the vendor&#x27;s cache" in why()
+    assert "One call was asked for and lost with a worker" in why()
 
 
 @pytest.mark.covers("UI-31")

@@ -46,6 +46,23 @@ def test_any_name_of_a_seat_finds_it(snapshot: Snapshot, text: str) -> None:
     assert match.seat is not None and match.seat.handle == "rita"
 
 
+@pytest.mark.covers("ORG-20")
+@pytest.mark.parametrize(
+    ("text", "handle"),
+    [
+        ("RITA+news@Harbour.Example", "rita"),
+        ("rita+night@harbour.example", "night"),
+        ("rita+nobody@harbour.example", "rita"),
+        ("rita@elsewhere.example", None),
+    ],
+)
+def test_a_plus_tag_that_names_a_seat_wins_over_whose_address_it_is(
+    snapshot: Snapshot, text: str, handle: str | None
+) -> None:
+    match = find_party(snapshot, text)
+    assert (match.seat.handle if match.seat else None) == handle
+
+
 @pytest.mark.covers("ORG-21")
 def test_an_id_finds_its_seat(snapshot: Snapshot) -> None:
     row = Seat.objects.get(handle="night")
