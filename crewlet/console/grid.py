@@ -17,6 +17,8 @@ Kind = Literal["text", "key", "time", "mono"]
 Row = Mapping[str, Any]
 _CELL = ("text", "url", "peek", "tone", "bar", "tag", "title", "sort", "who")
 ABSENT = (None, "")
+ALL = "all"
+"""The choice of every column; said, for a list may remember a smaller one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +84,7 @@ def grid(
         "bands": _bands(rows, shown, band_facts or {}),
         "span": len(shown),
         "choices": [_choice(query, name, column, columns, chosen) for column in columns],
-        "all_url": _url(query, _param("cols", name), "") if len(shown) < len(columns) else "",
+        "all_url": _url(query, _param("cols", name), ALL) if len(shown) < len(columns) else "",
         "gives": _giving_way(shown),
         "empty": empty if not rows else None,
         "next_url": next_url,
@@ -139,7 +141,7 @@ def _choice(
         for each in columns
         if (each.key in chosen) != (each.key == column.key) or each is columns[0]
     ]
-    value = "" if len(left) == len(columns) else ",".join(left)
+    value = ALL if len(left) == len(columns) else ",".join(left)
     fixed = column is columns[0]
     url = "" if fixed else _url(query, _param("cols", name), value)
     return {"label": column.label, "on": on, "url": url}
@@ -166,6 +168,8 @@ def _bands(
                 "rows": group,
                 "count": known.get("total", len(group)),
                 "more_url": known.get("more_url", ""),
+                # The same rows as a page of their own, for whoever reads without scripts.
+                "page_url": known.get("more_url", "").removeprefix("/ui"),
             }
         )
     return drawn_bands

@@ -22,6 +22,15 @@ window.htmx?.registerExtension('latch', {
   },
 });
 
+// Rows that a reader loaded stay when the list is read again: from then on it is read that far.
+document.addEventListener('click', (event) => {
+  const region = event.target.closest?.('.g-more a[hx-get]')?.closest('[data-live][data-src]');
+  if (!region) return;
+  const source = new URL(region.dataset.src, location.origin);
+  source.searchParams.set('group_limit', '100');
+  region.dataset.src = source.pathname + source.search;
+});
+
 export const morph = (target, html) => window.htmx.swap({
   text: html, target, swap: 'outerMorph', swapSpec: { style: 'outerMorph' },
 });

@@ -83,6 +83,7 @@ def test_the_chooser_leaves_columns_out_but_never_the_first() -> None:
     assert "Show all" in html
     everything = drawn()
     assert 'href="?cols=name,note,seen"' in everything
+    assert 'href="?cols=all"' in html, "every column is said, for a smaller choice is remembered"
     assert "Show all" not in everything
     assert names(drawn("cols=nonsense")) == names(everything)
     assert drawn("cols=nonsense").count("<td") == everything.count("<td")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -231,3 +232,58 @@ def test_a_page_of_five_thousand_items_costs_at_most_twenty_statements(
         with CaptureQueriesContext(connection) as sent:
             html(ana, path)
         assert len(sent) <= 20, path
+
+
+@pytest.mark.covers("TRK-31")
+def test_columns_that_were_chosen_stand_in_the_next_list_until_all_are_asked_for(
+    cast: Cast, ana: Client
+) -> None:
+    create(cast.ana, "One", project="ENG")
+    chosen = html(ana, "/work?shape=list&cols=title,due")
+    assert "cols=title%2Cdue" in html(ana, "/work/ENG?shape=list"), "another list, the same shape"
+    assert html(ana, "/work?shape=list").count('scope="col"') == chosen.count('scope="col"')
+    whole = html(ana, "/work?shape=list&cols=all")
+    assert whole.count('scope="col"') > chosen.count('scope="col"')
+    assert html(ana, "/work?shape=list").count('scope="col"') == whole.count('scope="col"')
+
+
+@pytest.mark.covers("TRK-18")
+def test_filters_by_tag_are_offered_and_shown_by_their_labels(cast: Cast, ana: Client) -> None:
+    tags = [{"label": "Night shift", "slug": "night"}, {"label": "Bug"}]
+    act(cast.ana, "write_project", project="ENG", tags_add=tags)
+    create(cast.ana, "One", project="ENG", labels=["night"])
+    page = html(ana, "/work/ENG?shape=list&tag=any:night,bug")
+    assert "<b>is any of</b><span>Night shift, Bug</span>" in page
+    assert '<option value="any:night">Night shift</option>' in page
+    assert "<b>has none of</b><span>Bug</span>" in html(ana, "/work/ENG?tag=none:bug")
+    assert "<b>is not</b><span>To do, Done</span>" in html(ana, "/work/ENG?status=!todo,done")
+    assert 'name="tag"' not in html(ana, "/work/OPS?shape=list")
+
+
+@pytest.mark.covers("TRK-22")
+def test_asked_figures_stand_over_the_whole_list_and_nothing_where_there_is_nothing(
+    cast: Cast, ana: Client
+) -> None:
+    for tokens in (1000, 3000):
+        item = create(cast.ana, "One", project="ENG")
+        WorkItem.objects.filter(pk=item.pk).update(tokens_in=tokens)
+    page = html(ana, "/work/ENG?shape=list&totals=tokens:sum,tokens:avg")
+    assert '<dt>Tokens in all</dt><dd class="num">4k</dd>' in page
+    assert '<dt>Tokens of one</dt><dd class="num">2k</dd>' in page
+    assert "Tokens in all</dt>" in html(ana, "/ui/work/ENG?shape=board&totals=tokens:sum")
+    assert "facts figures" not in html(ana, "/work/ENG?shape=list")
+    assert "facts figures" not in html(ana, "/work/OPS?shape=list&totals=tokens:sum")
+
+
+@pytest.mark.covers("TRK-31")
+def test_more_rows_of_a_band_are_a_page_of_their_own_for_whoever_reads_without_scripts(
+    cast: Cast, ana: Client
+) -> None:
+    for number in range(22):
+        create(cast.ana, f"Item {number}", project="ENG")
+    page = html(ana, "/work/ENG?shape=list")
+    more = re.search(r'<a class="btn sm" href="(/work/ENG[^"]+)" hx-get="/ui/work/ENG', page)
+    assert more is not None
+    rest = html(ana, more[1].replace("&amp;", "&"))
+    assert rest.count('<tr id="row-') == 2
+    assert "<title>" in rest

@@ -40,6 +40,7 @@ from tracker.queries.items import (
     neighbours,
     ordered_by,
     page_of,
+    totals,
 )
 from tracker.queries.listing import listing
 from tracker.queries.mine import my_work as my_sections
@@ -52,6 +53,7 @@ from tracker.queries.rows import (
     reporter,
     seat_party,
 )
+from tracker.queries.tags import tags_by_project
 from tracker.statuses import STATUS_LABELS, Status
 
 PRIORITIES = shapes.PRIORITIES
@@ -115,8 +117,10 @@ def work_page(
         "next": "",
         "statuses": STATUSES,
         "assignees": assignees(),
+        "tags": tags_by_project([project.upper()]).get(project.upper(), []) if project else [],
     }
     asker = Asker.now(actor, snapshot)
+    answer["totals"] = _figures(given, asker)
     by = given.get("group_by", "")
     if "group" not in given and (by if shape == "list" else by not in ("", "status")):
         return answer | _in_columns(given, asker)
@@ -131,6 +135,14 @@ def work_page(
     return answer | {
         "items": rows_of(loaded.rows), "next": loaded.next_cursor, "total": loaded.total,
     }  # fmt: skip
+
+
+def _figures(given: Mapping[str, Any], asker: Asker) -> dict[str, float]:
+    """Returns the figures that a query asks for, over all of it; asks nothing where it asks none."""
+    if not given.get("totals"):
+        return {}
+    whole = {name: value for name, value in given.items() if name not in {"cursor", "group"}}
+    return totals(parse_filters(whole), asker)
 
 
 def place_of(actor: Actor, key: str, query: Mapping[str, str]) -> Neighbours | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse, QueryDict
 
 from crewlet.console.pages import actor_of, draw, fragment, page
@@ -13,13 +14,16 @@ from crewlet.kernel.actors import Actor
 from orgs.inbox import company_zone, snooze_choices
 from tracker.queries import pages as queries
 from tracker.queries import projects as project_queries
-from tracker.views.filters import chips, selects
+from tracker.views.filters import chips, figures, selects
 from tracker.views.tabs import project_tabs
 from tracker.views.work_grid import work_grid
 
 SHAPES = ("list", "board")
 FILTERS = ("status", "assignee", "q")
 PAGE_KEYS = ("cols", "cursor", "peek", "shape", "still")
+YEAR = 365 * 24 * 3600
+"""Seconds for which a browser remembers a choice."""
+COLUMNS_COOKIE = "cw_cols_work_list"
 KINDS = ("all", "comments", "changes", "turns")
 _TURN_ENDS = {
     "turn skipped": "had nothing to do",
@@ -37,7 +41,10 @@ _SHOWN_KINDS = {
 def work(request: HttpRequest, project: str = "") -> HttpResponse:
     """Draws the work of the company or of one project, as list or board."""
     context = _work(request, project)
-    return draw(request, "tracker/work.html", context)
+    answer = draw(request, "tracker/work.html", context)
+    if "cols" in request.GET:
+        _remember(answer, request.GET["cols"])
+    return answer
 
 
 @fragment
@@ -124,7 +131,8 @@ def _work(request: HttpRequest, project: str) -> dict[str, Any]:
     columns = found.get("columns", [])
     for column in columns:
         column["more_url"] = _column_url(base, shape, kept, column) if column["next"] else ""
-    looks = [("cols", given["cols"])] if given.get("cols") else []
+    chosen = given.get("cols") or request.COOKIES.get(COLUMNS_COOKIE, "")
+    looks = [("cols", chosen)] if chosen else []
     rest = [("shape", shape), *kept, *looks, ("cursor", found["next"])]
     if kept:
         _name_list(found, [*kept, *([("project", project)] if project else [])])
@@ -146,14 +154,27 @@ def _work(request: HttpRequest, project: str) -> dict[str, Any]:
         "grid": _grid(request, found, kept, looks, f"/ui{base}?{urlencode(rest)}")
         if shape == "list"
         else None,
-        "cols": given.get("cols", ""),
+        "cols": chosen,
         "more": _more_of(shape, more),
         "lane": {"id": more.get("group", ""), "total": found["total"], "next": found["next"]}
         | _lane_urls(base, kept, more.get("group", ""), found["next"]),
         "topic": f"project:{project}" if project else "work",
-        "selects": selects(more),
+        "selects": selects(more, found["tags"]),
+        "figures": figures(found["totals"]),
         "project_tabs": project_tabs(project.upper(), "items", found["total"]) if project else [],
     }
+
+
+def _remember(answer: HttpResponse, columns: str) -> None:
+    """Keeps the columns that were chosen for the next list whose address names none."""
+    answer.set_cookie(
+        COLUMNS_COOKIE,
+        columns,
+        max_age=YEAR,
+        samesite="Lax",
+        httponly=True,
+        secure=settings.SESSION_COOKIE_SECURE,
+    )
 
 
 def _more_of(shape: str, query: dict[str, str]) -> str:
