@@ -138,7 +138,7 @@ def work_page(
 
 
 def _figures(given: Mapping[str, Any], asker: Asker) -> dict[str, float]:
-    """Returns the figures that a query asks for, over all of it; asks nothing where it asks none."""
+    """Returns the figures that a query asks for, over all of it, if it asks any."""
     if not given.get("totals"):
         return {}
     whole = {name: value for name, value in given.items() if name not in {"cursor", "group"}}
