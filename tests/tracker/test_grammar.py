@@ -21,6 +21,7 @@ from tracker.models.items import WorkItem
 from tracker.queries import pages
 from tracker.queries.conditions import Asker
 from tracker.queries.listing import Listing, listing
+from tracker.query_values import SORTS
 
 
 def ask(cast: Cast, actor: str = "ana", **given: Any) -> Listing:
@@ -106,6 +107,24 @@ def test_an_item_knows_its_place_in_a_list(cast: Cast) -> None:
     assert (place.position, place.previous, place.next) == (2, c.key, a.key)
     with pytest.raises(NotFound, match="around: ENG-9"):
         ask(cast, around="eng-9")
+
+
+@pytest.mark.covers("TRK-22")
+def test_the_place_of_an_item_is_its_place_in_the_whole_list_in_every_order(cast: Cast) -> None:
+    for number, (due, priority) in enumerate(
+        [("2026-05-02", "high"), (None, "low"), ("2026-05-01", "high"), (None, "high")]
+    ):
+        create(cast.ana, f"Item {number % 2}", project="ENG", priority=priority, due=due)
+    for sort in SORTS:
+        for order in (sort, f"-{sort}"):
+            keys = [item.key for item in ask(cast, sort=order).page.rows]
+            assert len(keys) == 4
+            for at, key in enumerate(keys):
+                place = ask(cast, around=key, sort=order).around
+                assert place is not None
+                assert (place.position, place.total, place.previous, place.next) == (
+                    at + 1, 4, keys[at - 1] if at else "", keys[at + 1] if at < 3 else "",
+                ), (order, key)  # fmt: skip
 
 
 @pytest.mark.covers("TRK-22")
