@@ -15,7 +15,7 @@ from django.http import QueryDict
 
 Kind = Literal["text", "key", "time", "mono"]
 Row = Mapping[str, Any]
-_CELL = ("text", "url", "peek", "tone", "bar", "tag", "title", "sort", "who")
+_CELL = ("text", "glyph", "url", "peek", "tone", "bar", "tag", "title", "sort", "who")
 ABSENT = (None, "")
 ALL = "all"
 """The choice of every column; said, for a list may remember a smaller one."""

@@ -339,3 +339,15 @@ def test_no_part_lands_below_a_whole_that_is_being_removed(transactional_db: Non
         assert parts.count() == 1 - len(refused)
     assert recount(check=True) == []
     epochs.forget()
+
+
+@pytest.mark.covers("UI-25")
+def test_the_fields_of_a_removed_item_are_read_and_not_offered(cast: Cast) -> None:
+    item = create(cast.ana, "One", project="ENG", priority="high")
+    person = a_person("ana.silva", seat=Seat.objects.get(handle="ana"))
+    client = signed_in(Client(headers={"origin": ORIGIN}), person)
+    assert client.get(f"/ui/items/{item.key}/fields").content.decode().count("<form") == 5
+    act(cast.ana, "remove_work_item", item=item.key)
+    fields = client.get(f"/ui/items/{item.key}/fields").content.decode()
+    assert "<form" not in fields
+    assert "High</dd>" in fields

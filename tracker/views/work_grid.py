@@ -8,7 +8,7 @@ from typing import Any
 from django.http import QueryDict
 
 from crewlet.console.grid import Column, grid
-from crewlet.console.templatetags.ui import for_reader
+from crewlet.console.templatetags.ui import for_reader, priority_mark, status_mark
 from crewlet.kernel.actors import Actor
 from tracker.query_values import SORTS
 
@@ -55,10 +55,11 @@ def _line(row: Mapping[str, Any], band: str, reader: Actor) -> dict[str, Any]:
         "band": band,
         "title": {"text": row["title"], "url": row["url"], "peek": f"item:{row['key']}"},
         "key": row["key"],
-        "state": row["status_name"],
+        "state": {"text": row["status_name"], "glyph": status_mark(row["group"], row["status"])},
         "now": _now(row, reader),
         "assignee": {"text": assignee["name"], "who": assignee} if assignee else None,
-        "priority": row["priority"].capitalize() if row["priority"] != "none" else None,
+        "priority": {"text": row["priority"].capitalize(), "glyph": priority_mark(row["priority"])}
+        if row["priority"] != "none" else None,
         "due": {"text": row["due"], "tone": "stop" if row["overdue"] else "",
                 "title": "Overdue" if row["overdue"] else ""},
         "tags": ", ".join(row["labels"]),
