@@ -133,3 +133,13 @@ def test_the_kit_draws_the_grid_in_the_order_of_the_address(draw: Draw) -> None:
     assert 'aria-sort="descending"' in draw("/kit").content.decode()
     html = draw("/kit?sort=seat").content.decode()
     assert html.index("Iris Chen</a></td>") < html.index("Kofi Mensah</a></td>")
+
+
+@pytest.mark.covers("UI-28")
+def test_whatever_stands_in_a_cell_is_text_and_nothing_else() -> None:
+    evil = '<i x="y">&\''
+    cell = {name: evil for name in ("text", "url", "peek", "tone", "tag", "title", "glyph")}
+    html = drawn(rows=[{"name": cell | {"who": {"name": evil, "kind": evil}}}])
+    assert "<i" not in html
+    assert 'y">' not in html
+    assert html.count("&lt;i x=&quot;y&quot;&gt;&amp;&#x27;") == 8
