@@ -3,6 +3,7 @@
 #             driver keeps an event loop running; some of them: ARGS="tests/tracker -k ask"
 # make check  lint, types, layers, templates, migrations, API schema, generated docs; runs no test
 # make bench  the measurements of bench/
+# make orgsuite  plays the ways in which companies of agents fail, and says what became of each
 # make docs   writes the generated pages of docs/reference
 # make shots  takes the pictures of the README from a real run
 #
@@ -11,9 +12,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-SOURCES := crewlet orgs agents tracker bench tests manage.py
+SOURCES := crewlet orgs agents tracker integrations bench tests manage.py
 
-.PHONY: run test check bench docs shots install format clean need-chromium
+.PHONY: run test check bench orgsuite docs shots install format clean need-chromium
 .DEFAULT_GOAL := run
 
 run: $(VENV)/.runs
@@ -41,6 +42,9 @@ check: $(VENV)/.develops
 
 bench: $(VENV)/.develops
 	$(BIN)/python -m bench $(ARGS)
+
+orgsuite: $(VENV)/.develops
+	$(BIN)/python -m bench.orgsuite
 
 docs: $(VENV)/.runs
 	$(BIN)/python manage.py docs build
