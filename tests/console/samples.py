@@ -308,6 +308,7 @@ def work_page(actor: Any = None, **asked: Any) -> dict[str, Any]:
     project = projects()[0] if asked.get("project") else None
     return {
         "project": project, "items": items, "lanes": lanes, "total": len(items), "next": "",
+        "columns": [], "tags": [], "totals": {},
         "statuses": STATUSES, "assignees": [party(handle) for handle in _NAMES],
     }  # fmt: skip
 

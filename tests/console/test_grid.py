@@ -138,7 +138,8 @@ def test_the_kit_draws_the_grid_in_the_order_of_the_address(draw: Draw) -> None:
 @pytest.mark.covers("UI-28")
 def test_whatever_stands_in_a_cell_is_text_and_nothing_else() -> None:
     evil = '<i x="y">&\''
-    cell = {name: evil for name in ("text", "url", "peek", "tone", "tag", "title", "glyph")}
+    parts = ("text", "url", "peek", "tone", "tag", "title", "glyph")
+    cell: dict[str, Any] = dict.fromkeys(parts, evil)
     html = drawn(rows=[{"name": cell | {"who": {"name": evil, "kind": evil}}}])
     assert "<i" not in html
     assert 'y">' not in html

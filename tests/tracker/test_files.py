@@ -17,7 +17,7 @@ from orgs.models.seats import Seat
 from tests.support.people import ORIGIN, a_person, signed_in
 from tests.tracker.company import act, create
 from tests.tracker.conftest import Cast
-from tracker import uploads
+from tracker.actions import file_arguments
 from tracker.models.files import Attachment, ProjectFile
 from tracker.models.history import Change
 
@@ -195,7 +195,7 @@ def test_a_projects_files_stand_on_a_page_of_their_own(ana: Client, cast: Cast) 
 
 @pytest.mark.covers("TRK-40")
 def test_a_person_puts_a_file_into_a_project_and_a_taken_path_gets_its_next_version(
-    ana: Client, cast: Cast, settings: Any
+    ana: Client, cast: Cast, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By the form of the page, with and without scripts; a refusal stands beside it."""
 
@@ -214,10 +214,13 @@ def test_a_person_puts_a_file_into_a_project_and_a_taken_path_gets_its_next_vers
     bad = put(b"#", "put-0003", path="../secret", headers={"HX-Request": "true"})
     assert bad.status_code == 400
     assert "names joined by single slashes" in bad.content.decode()
-    large = put(b"x" * (uploads.PROJECT_BYTES + 1), "put-0004")
+    size = file_arguments.CONTENT_BYTES + 1
+    assert put(b"x" * size, "put-0005", path="big.bin").status_code == 303, "more than one call"
+    assert ProjectFile.objects.get(path="big.bin").size == size
+    monkeypatch.setattr(store, "MAX_BYTES", 1024)
+    large = put(b"x" * 1025, "put-0004")
     assert large.status_code == 413
-    assert "Attach it to an item" in large.content.decode()
-    assert put(b"x" * uploads.PROJECT_BYTES, "put-0005", path="big.bin").status_code == 303
+    assert "lamp.md has 1.0\xa0KB; a file has at most 1.0\xa0KB" in large.content.decode()
     stranger = Client().post("/work/ENG/files", {"op_id": "put-0006"})
     assert stranger["Location"].startswith(str(settings.LOGIN_URL))
 

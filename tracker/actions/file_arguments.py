@@ -67,6 +67,10 @@ FileName = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1), AfterValidator(_name)
 ]
 ContentType = Annotated[str, BeforeValidator(_content_type), StringConstraints(max_length=127)]
+Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$", description="The digest of the bytes.")]
+Ticket = Annotated[
+    str, Field(min_length=1, max_length=2000, description="The ticket of the upload.")
+]
 _PROJECT = "Key of the project; your team's without it."
 
 
@@ -102,6 +106,20 @@ class WriteProjectFile(WorkArgs):
     )
 
 
+class PutProjectFile(WorkArgs):
+    """An upload and where in a project it goes."""
+
+    NOT_IDENTITY: ClassVar[frozenset[str]] = frozenset({"upload"})
+    path: FilePath
+    project: Word = Field(default="", description=_PROJECT)
+    content_type: ContentType = Field(default="", description="Without it, what the name says.")
+    if_version: int | None = Field(
+        default=None, ge=0, description="The version you read; 0 for a file that is to be new."
+    )
+    sha256: Digest
+    upload: Ticket
+
+
 class RemoveProjectFile(WorkArgs):
     """Which file to remove."""
 
@@ -118,8 +136,8 @@ class AttachFile(WorkArgs):
     comment: Word = Field(default="", description="Id of the comment it belongs to.")
     name: FileName
     content_type: ContentType = ""
-    sha256: str = Field(pattern=r"^[0-9a-f]{64}$", description="The digest of the bytes.")
-    upload: str = Field(min_length=1, max_length=2000, description="The ticket of the upload.")
+    sha256: Digest
+    upload: Ticket
 
 
 class RemoveAttachment(WorkArgs):

@@ -20,6 +20,7 @@ from tracker.access import comment_on, item_by_key, locked, project_by_key, taki
 from tracker.actions.file_arguments import (
     AttachFile,
     ListProjectFiles,
+    PutProjectFile,
     ReadProjectFile,
     RemoveAttachment,
     RemoveProjectFile,
@@ -143,7 +144,36 @@ def write_project_file(actor: Actor, args: WriteProjectFile, target: Project) ->
     """Write a file of a project, whole: a new one, or the next version of one that is there. Say in
     if_version which version you read, so that nobody's work is overwritten unseen.
     """
-    stored = store.put(io.BytesIO(_bytes_of(args)))
+    return _write(actor, args, target, store.put(io.BytesIO(_bytes_of(args))))
+
+
+@action(
+    "put_project_file",
+    args=PutProjectFile,
+    doors={Door.REST, Door.FORM},
+    grant=Grant.WORK_WRITE,
+    fetch=_project,
+    label="Put {path} there",
+)
+def put_project_file(actor: Actor, args: PutProjectFile, target: Project) -> Result:
+    """Put an uploaded file into a project: a new one, or the next version of one that is there. It
+    takes what is too large to be written as text; the page of a project's files sends the bytes.
+    """
+    return _write(actor, args, target, _uploaded(args))
+
+
+def _uploaded(args: PutProjectFile | AttachFile) -> Stored:
+    stored = store.redeem(args.upload)
+    if stored.sha256 != args.sha256:
+        raise Invalid(
+            "sha256: the upload has other bytes than stated. Send the file again.", field="sha256"
+        )
+    return stored
+
+
+def _write(
+    actor: Actor, args: WriteProjectFile | PutProjectFile, target: Project, stored: Stored
+) -> Result:
     # Lock order: the project first. It keeps two writers of one path apart.
     project = taking(Project.objects.select_for_update(no_key=True).get(pk=target.pk))
     known = ProjectFile.objects.filter(project=project, path=args.path, removed_at=None).first()
@@ -182,7 +212,7 @@ def _check_version(path: str, stated: int | None, known: ProjectFile | None) -> 
 def _land(
     writing: Writing,
     project: Project,
-    args: WriteProjectFile,
+    args: WriteProjectFile | PutProjectFile,
     stored: Stored,
     known: ProjectFile | None,
 ) -> ProjectFile:
@@ -254,11 +284,7 @@ def attach_file(actor: Actor, args: AttachFile, target: _Place) -> Result:
     """Attach an uploaded file to an item or to one of its comments. The upload is the ticket that
     sending the bytes to work/{key}/attachments gave; that address does both in one request.
     """
-    stored = store.redeem(args.upload)
-    if stored.sha256 != args.sha256:
-        raise Invalid(
-            "sha256: the upload has other bytes than stated. Send the file again.", field="sha256"
-        )
+    stored = _uploaded(args)
     taking(target.item.project, field="item")
     writing, item = Writing(actor), locked(target.item)
     row = Attachment(

@@ -20,7 +20,7 @@ from crewlet.kernel.errors import CrewletError, Unauthenticated, status_of
 from tracker.access import project_by_key
 from tracker.queries import files as queries
 from tracker.queries import projects as project_queries
-from tracker.uploads import upload_args, written_args
+from tracker.uploads import put_args, upload_args
 from tracker.views.tabs import project_tabs
 
 SHOWN = 200
@@ -94,8 +94,8 @@ def put(request: HttpRequest, project: str) -> HttpResponse:
     """Writes the file of a form into a project, as a new one or the next version of one."""
     return _taken(
         request,
-        "write_project_file",
-        lambda: written_args(request.FILES, project, request.POST.get("path", "")),
+        "put_project_file",
+        lambda: put_args(request.FILES, project, request.POST.get("path", "")),
         back=f"/work/{project}/files",
     )
 

@@ -105,32 +105,16 @@ def _work(request: HttpRequest, project: str) -> dict[str, Any]:
     given = request.GET
     shape = given.get("shape", "board" if project else "list")
     shape = shape if shape in SHAPES else "list"
-    status = [value for value in given.getlist("status") if value]
     more = {
         name: ",".join(given.getlist(name))
         for name in given
         if name not in (*FILTERS, *PAGE_KEYS) and (given[name] or name == "group")
     }
-    found = queries.work_page(
-        actor_of(request),
-        project=project,
-        status=status,
-        assignee=given.get("assignee", ""),
-        q=given.get("q", "").strip(),
-        shape="bands" if shape == "list" and _banded(given) else shape,
-        cursor=given.get("cursor", ""),
-        query=more,
-    )
+    found = _read(request, project, shape, more)
     base = f"/work/{project}" if project else "/work"
     kept = [(name, value) for name in FILTERS for value in given.getlist(name) if value]
     kept += list(more.items())
-    groups = {row["id"]: row["group"] for row in found["statuses"]}
-    for lane in found["lanes"]:
-        lane["group"] = groups.get(lane["id"], "active")
-        lane.update(_lane_urls(base, kept, lane["id"], lane.get("next", "")))
-    columns = found.get("columns", [])
-    for column in columns:
-        column["more_url"] = _column_url(base, shape, kept, column) if column["next"] else ""
+    _address(found, base, shape, kept)
     chosen = given.get("cols") or request.COOKIES.get(COLUMNS_COOKIE, "")
     looks = [("cols", chosen)] if chosen else []
     rest = [("shape", shape), *kept, *looks, ("cursor", found["next"])]
@@ -138,7 +122,6 @@ def _work(request: HttpRequest, project: str) -> dict[str, Any]:
         _name_list(found, [*kept, *([("project", project)] if project else [])])
     return {
         **found,
-        "columns": columns,
         "shape": shape,
         "base": base,
         "region_url": f"/ui{base}?{urlencode([('shape', shape), *kept, *looks])}",
@@ -149,7 +132,7 @@ def _work(request: HttpRequest, project: str) -> dict[str, Any]:
         "more_url": f"/ui{base}?{urlencode(rest)}",
         "clear_url": f"{base}?{urlencode({'shape': shape})}",
         "q": given.get("q", ""),
-        "chosen_status": status[0] if status else "",
+        "chosen_status": next(iter(_status(given)), ""),
         "chosen_assignee": given.get("assignee", ""),
         "grid": _grid(request, found, kept, looks, f"/ui{base}?{urlencode(rest)}")
         if shape == "list"
@@ -163,6 +146,34 @@ def _work(request: HttpRequest, project: str) -> dict[str, Any]:
         "figures": figures(found["totals"]),
         "project_tabs": project_tabs(project.upper(), "items", found["total"]) if project else [],
     }
+
+
+def _status(given: QueryDict) -> list[str]:
+    return [value for value in given.getlist("status") if value]
+
+
+def _read(request: HttpRequest, project: str, shape: str, more: dict[str, str]) -> dict[str, Any]:
+    given = request.GET
+    return queries.work_page(
+        actor_of(request),
+        project=project,
+        status=_status(given),
+        assignee=given.get("assignee", ""),
+        q=given.get("q", "").strip(),
+        shape="bands" if shape == "list" and _banded(given) else shape,
+        cursor=given.get("cursor", ""),
+        query=more,
+    )
+
+
+def _address(found: dict[str, Any], base: str, shape: str, kept: list[tuple[str, str]]) -> None:
+    """Says of each lane and column where what follows its last card is."""
+    groups = {row["id"]: row["group"] for row in found["statuses"]}
+    for lane in found["lanes"]:
+        lane["group"] = groups.get(lane["id"], "active")
+        lane.update(_lane_urls(base, kept, lane["id"], lane.get("next", "")))
+    for column in found["columns"]:
+        column["more_url"] = _column_url(base, shape, kept, column) if column["next"] else ""
 
 
 def _remember(answer: HttpResponse, columns: str) -> None:
