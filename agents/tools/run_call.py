@@ -7,7 +7,7 @@ fence, the effect and the recorded result are one commit.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Protocol
 
 from agents.llm.base import ToolCallPart
@@ -78,7 +78,7 @@ def run_call(tool: Tool, call: ToolCallPart, actor: Actor, journal: CallJournal)
     if call.arguments is None:
         return CallResult.failed(f"{call.name} was not run. {call.error}")
     if tool.action is None:
-        return CallResult.failed(f"{call.name} has no way to run here.")
+        return _run_elsewhere(tool, call.arguments)
     try:
         outcome = perform(
             actor,
@@ -98,6 +98,15 @@ def run_call(tool: Tool, call: ToolCallPart, actor: Actor, journal: CallJournal)
         result = outcome.result
         return what_was_read(_text_of(result), result.refs, result.data)
     return result_of(outcome)
+
+
+def _run_elsewhere(tool: Tool, arguments: dict[str, Any]) -> CallResult:
+    if tool.run is None:
+        return CallResult.failed(f"{tool.name} has no way to run here.")
+    result = tool.run(arguments)
+    if tool.proven_read and result.ok:
+        return what_was_read(result.text, result.refs, result.data)
+    return replace(result, text=clean(result.text))
 
 
 def _land(journal: CallJournal, outcome: Outcome) -> None:

@@ -1,0 +1,1 @@
+"""The verbs over what stands outside."""

@@ -1,0 +1,1 @@
+"""What stands outside, over REST."""
