@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from agents.views import live, pages, roster, seat, spend
+from agents.views import live, live_lists, pages, roster, seat, spend
 
 _TURN = "ui/turns/<uuid:turn_id>/"
 urlpatterns = [
@@ -15,6 +15,8 @@ urlpatterns = [
     path("agents/seats/<slug:handle>", seat.seat, name="seat"),
     path("live", live.live, name="live"),
     path("live/turns", live.turns, name="live-turns"),
+    path("live/runs", live_lists.runs, name="live-runs"),
+    path("live/a2a", live_lists.colleagues, name="live-a2a"),
     path("live/events", live.events, name="live-events"),
     path("live/events/<uuid:event_id>", live.event, name="live-event"),
     path("live/traces/<slug:trace_id>", live.trace, name="live-trace"),
@@ -27,6 +29,8 @@ urlpatterns = [
     path("ui/agents/strip", pages.agents_strip, name="ui-agents-strip"),
     path("ui/seats/<slug:handle>", seat.seat_body, name="ui-seat"),
     path("ui/live/now", live.live_now, name="ui-live-now"),
+    path("ui/live/runs", live_lists.runs_body, name="ui-live-runs"),
+    path("ui/live/a2a", live_lists.colleagues_body, name="ui-live-a2a"),
     path("ui/live/news", live.live_news, name="ui-live-news"),
     path("ui/live/phases", live.live_phases, name="ui-live-phases"),
     path(

@@ -25,6 +25,7 @@ class ProviderKeyShape(serializers.Serializer[Any]):
     cooled_until = serializers.DateTimeField(allow_null=True)
     reason = serializers.CharField(allow_blank=True)
     last_error = serializers.CharField(allow_blank=True)
+    advice = serializers.CharField(allow_blank=True, help_text="what to do about it")
 
 
 class ProviderTestShape(serializers.Serializer[Any]):
@@ -48,6 +49,7 @@ class ProviderShape(serializers.Serializer[Any]):
     base_url = serializers.CharField(allow_blank=True)
     state = serializers.ChoiceField(choices=["serving", "cooling", "unset"])
     problem = serializers.CharField(allow_blank=True)
+    advice = serializers.CharField(allow_blank=True, help_text="what to do about the problem")
     keys = ProviderKeyShape(many=True)
     keys_missing = serializers.ListField(child=serializers.CharField())
     test = ProviderTestShape(allow_null=True)

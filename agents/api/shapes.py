@@ -123,6 +123,7 @@ class TurnDetailShape(serializers.Serializer[Any]):
     result = serializers.CharField(allow_blank=True)
     node_lost = serializers.IntegerField()
     notes = serializers.ListField(child=serializers.DictField())
+    waits = serializers.ListField(child=serializers.DictField())
     attempts = serializers.ListField(child=serializers.DictField())
     phases = serializers.ListField(child=serializers.DictField())
     events = serializers.ListField(child=serializers.DictField())

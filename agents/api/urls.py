@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from django.urls import path
 
-from agents.api import history, memory, views
+from agents.api import charge, history, memory, views
+from agents.api.colleagues import AsksView
 from agents.api.fleet import AlarmsView, FleetView
 from agents.api.providers import ProvidersView, ProviderTestView
 from agents.api.usage import TokenBreakdownView, TokenSeriesView
@@ -19,7 +20,15 @@ urlpatterns = [
     path("turns", views.TurnsView.as_view(), name="api-turns"),
     path("turns/series", history.TurnsSeriesView.as_view(), name="api-turns-series"),
     path("turns/<uuid:turn_id>", views.TurnView.as_view(), name="api-turn"),
+    path("turns/<uuid:turn_id>/events", charge.TurnEventsView.as_view(), name="api-turn-events"),
+    path("turns/<uuid:turn_id>/steer", charge.SteerView.as_view(), name="api-turn-steer"),
+    path("turns/<uuid:turn_id>/stop", charge.StopView.as_view(), name="api-turn-stop"),
+    path("turns/<uuid:turn_id>/rerun", charge.RerunView.as_view(), name="api-turn-rerun"),
+    path("waits", charge.WaitsView.as_view(), name="api-waits"),
+    path("waits/<uuid:wait_id>/answer", charge.AnswerView.as_view(), name="api-wait-answer"),
+    path("waits/<uuid:wait_id>/decision", charge.DecisionView.as_view(), name="api-wait-decision"),
     path("events", views.EventsView.as_view(), name="api-events"),
+    path("asks", AsksView.as_view(), name="api-asks"),
     path("phases", history.PhasesView.as_view(), name="api-phases"),
     path("events/series", history.EventsSeriesView.as_view(), name="api-events-series"),
     path("events/<uuid:event_id>", views.EventView.as_view(), name="api-event"),

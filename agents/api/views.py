@@ -137,7 +137,7 @@ class TurnsView(ReadView):
 
 
 _DETAIL = ("trigger", "constituents", "result", "correction", "node_lost", "stop_request", "notes",
-           "attempts", "phases")  # fmt: skip
+           "waits", "attempts", "phases")  # fmt: skip
 
 
 class TurnView(ReadView):

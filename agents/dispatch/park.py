@@ -8,6 +8,9 @@ open turns would work one seat's mail out of order. It goes on
 * at once when its cause ended early: a ceiling was raised, the company's clock was changed (the
   windows are asked again), or a new revision came in (which may name another model),
 * at once when somebody asked it to stop, so that it can end.
+
+A turn that waits for a person is different: nothing of the company keeps the seat from its other
+mail, so it stands aside (`ASIDE`) until the person has spoken, and is then due like the others.
 """
 
 from __future__ import annotations
@@ -29,6 +32,15 @@ if TYPE_CHECKING:
     from orgs.epochs import Snapshot
 
 BUDGET: Final = "budget"
+PERSON: Final = "person"
+
+ASIDE: Final = """
+    (t.stage = 'parked' AND t.park_reason = 'person' AND t.wake_at > %(now)s
+     AND NOT EXISTS (SELECT 1 FROM agents_stoprequest r WHERE r.turn_id = t.id)
+     AND NOT EXISTS (SELECT 1 FROM agents_seathold h WHERE h.seat_id = t.seat_id
+                     AND h.reason = 'seat_paused' AND h.stop_running))
+"""
+"""SQL over a turn `t`: it waits for a person who has not spoken, and nobody wants it to end."""
 _BY: Final = "engine:budgets"
 
 
@@ -36,6 +48,8 @@ def is_due(turn: OpenTurn, snapshot: Snapshot, now: datetime) -> bool:
     """Returns whether a parked turn may go on; its seat's budget has room already."""
     if turn.wake_at is None or turn.wake_at <= now:
         return True
+    if turn.park_reason == PERSON:
+        return False
     return turn.park_reason == BUDGET or turn.epoch != snapshot.epoch
 
 

@@ -78,11 +78,11 @@ class Clear:
 
 BudgetCheck = Callable[[UUID, Snapshot, datetime], Refusal | None]
 
-_OPEN: Final = """
-SELECT id, stage, park_reason, wake_at, epoch FROM agents_turn
-WHERE seat_id = %s AND stage <> 'done'
-ORDER BY stage = 'parked', started_at LIMIT 1
-"""
+_OPEN: Final = f"""
+SELECT t.id, t.stage, t.park_reason, t.wake_at, t.epoch FROM agents_turn t
+WHERE t.seat_id = %(seat)s AND t.stage <> 'done' AND NOT {park.ASIDE}
+ORDER BY t.stage = 'parked', t.started_at LIMIT 1
+"""  # noqa: S608 - a fragment of our own
 
 
 def screen(host: SeatHost, seat_id: UUID, now: datetime) -> Clear | Refused:
@@ -95,17 +95,20 @@ def screen(host: SeatHost, seat_id: UUID, now: datetime) -> Clear | Refused:
         snapshot = epochs.active()
     except Unavailable:
         return Refused(Reason.UNCONFIGURED)
-    turn = open_turn(seat_id)
+    turn = open_turn(seat_id, now)
     if turn is not None and turn.stage != "parked":
         return Clear(lease, snapshot, turn)
     reason = _waits(seat_id, snapshot, turn, now)
     return Refused(reason) if reason else Clear(lease, snapshot, turn)
 
 
-def open_turn(seat_id: UUID) -> OpenTurn | None:
-    """Returns the seat's turn that has not ended: a running one before a parked one."""
+def open_turn(seat_id: UUID, now: datetime) -> OpenTurn | None:
+    """Returns the seat's turn that has not ended: a running one before a parked one.
+
+    One that stands aside until a person speaks is none: the seat works its other mail.
+    """
     with connection.cursor() as cursor:
-        cursor.execute(_OPEN, (seat_id,))
+        cursor.execute(_OPEN, {"seat": seat_id, "now": now})
         row = cursor.fetchone()
     return OpenTurn(*row) if row else None
 

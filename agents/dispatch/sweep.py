@@ -17,10 +17,12 @@ from orgs import epochs
 
 RESCUED = Counter("crewlet_wakes_rescued_total", "Seats that the sweep found with due mail.")
 
-# Parked turns are looked at every time: screening asks whether their cause has ended.
-_OPEN: Final = (
-    "SELECT DISTINCT seat_id FROM agents_turn WHERE seat_id = ANY(%s) AND stage <> 'done'"
-)
+# Parked turns are looked at every time: screening asks whether their cause has ended. Those that
+# wait for a person may stand for weeks, and are due when the person has spoken.
+_OPEN: Final = f"""
+SELECT DISTINCT t.seat_id FROM agents_turn t
+WHERE t.seat_id = ANY(%(seats)s) AND t.stage <> 'done' AND NOT {park.ASIDE}
+"""  # noqa: S608 - a fragment of our own
 
 _HELD: Final = """
 SELECT DISTINCT seat_id FROM agents_seathold
@@ -44,7 +46,7 @@ def run_once(gate: Gate, seats: list[UUID]) -> float | None:
     with connection.cursor() as cursor:
         window = snapshot.document.notification_coalesce_window_seconds
         waiting = claim.due(cursor, seats, window=window)
-        cursor.execute(_OPEN, (seats,))
+        cursor.execute(_OPEN, {"seats": seats, "now": now})
         opened = {row[0] for row in cursor.fetchall()}
         cursor.execute(_HELD, (seats, now))
         held = {row[0] for row in cursor.fetchall()}

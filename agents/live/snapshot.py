@@ -61,7 +61,9 @@ def seat_rows(actor: Actor) -> list[Row]:
         placed = dict(cursor.fetchall())
     open_turns = {
         row["seat"]["handle"]: row
-        for row in rows.select("t.stage <> 'done'", (), "ORDER BY t.stage DESC, t.started_at")
+        for row in rows.select(
+            "t.stage <> 'done'", (), "ORDER BY t.stage = 'parked' DESC, t.started_at"
+        )
     }
     names = {handle: name for _, handle, name, *_ in seats}
     holds: dict[UUID, dict[str, Row]] = {}
@@ -75,7 +77,8 @@ def seat_rows(actor: Actor) -> list[Row]:
         }
     waits: dict[UUID, Row] = {}
     for source in WAITS.values():
-        waits |= source()
+        for seat_id, wait in source().items():
+            waits[seat_id] = _both(waits.get(seat_id), wait)
     found = []
     for seat_id, handle, name, kind, unit, unit_key in seats:
         facts = fold.Facts(
@@ -88,6 +91,14 @@ def seat_rows(actor: Actor) -> list[Row]:
         )
         found.append(_row(facts, handle, name, unit, unit_key) | fold.face(facts, now))
     return found
+
+
+def _both(one: Row | None, other: Row) -> Row:
+    """Returns what waits of two sources: the older one is named, both are counted."""
+    if one is None:
+        return other
+    older = min(one, other, key=lambda wait: wait["since"])
+    return {**older, "count": one["count"] + other["count"]}
 
 
 def _last(row: tuple[Any, ...]) -> Row:

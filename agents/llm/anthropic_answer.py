@@ -35,7 +35,7 @@ def read_anthropic(raw: str, reading: Reading) -> Answer:
     text = "".join(str(b.value.get("text") or "") for b in _of_kind(blocks, "text"))
     thoughts = "\n".join(str(b.value.get("thinking") or "") for b in _of_kind(blocks, "thinking"))
     calls = tuple(_call(block, reading) for block in _of_kind(blocks, "tool_use"))
-    usage = anthropic_usage(_mapping(message.get("usage"))) or reading.estimate(raw)
+    usage = reading.usage(anthropic_usage(_mapping(message.get("usage"))), raw)
     stop = normalise(
         ANTHROPIC,
         _value(message, "stop_reason"),
@@ -197,4 +197,5 @@ class AnthropicStream:
 
     def _count(self, usage: object) -> None:
         if isinstance(usage, Mapping):
-            self._usage.update({k: v for k, v in usage.items() if v is not None})
+            # Gateways close with zeros where the vendor had counted.
+            self._usage.update({k: v for k, v in usage.items() if v or k not in self._usage})

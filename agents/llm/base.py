@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
+from agents.llm.arguments import mended
+
 JsonObject: TypeAlias = dict[str, Any]
 
 
@@ -71,7 +73,8 @@ class ToolCallPart:
     """One call of an answer.
 
     `arguments` is None exactly when `error` says why they are no JSON object; such a call is
-    answered with a failed result and never run. `arguments_text` is what the model wrote.
+    answered with a failed result and never run. `arguments_text` is what the model wrote, without
+    the slips that `arguments.mended` takes away.
     """
 
     id: str
@@ -84,6 +87,9 @@ class ToolCallPart:
     def parse(cls, call_id: str, name: str, arguments_text: str) -> ToolCallPart:
         """Reads the arguments as text; nothing, blanks and `null` mean no arguments."""
         arguments, error = parse_arguments(arguments_text)
+        if error is not None:
+            arguments_text = mended(arguments_text)
+            arguments, error = parse_arguments(arguments_text)
         return cls(call_id, name, arguments, arguments_text, error)
 
 

@@ -17,7 +17,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from agents.llm import cooling
-from agents.llm.base import NoProvider, Provider
+from agents.llm.base import Answer, NoProvider, Provider
 from agents.llm.failover import Failover
 from agents.llm.settings import LONGEST_CALL_SECONDS, ModelSettings
 
@@ -126,6 +126,20 @@ def model_settings(key: str, entry: Any, *, default_url: str = "") -> ModelSetti
         reasoning_effort=str(getattr(effort, "value", effort) or ""),
         reasoning_budget_tokens=int(getattr(entry, "reasoning_budget_tokens", 0) or 0),
     )
+
+
+CONTEXT_SHARE = 0.8
+"""A conversation that takes more of its model's context than this has nearly filled it."""
+
+
+def nearly_full(snapshot: Snapshot, answer: Answer) -> bool:
+    """Returns whether an answer's conversation has nearly filled the context of its model.
+
+    Never where the size is unknown: an entry says its own with `context_tokens`.
+    """
+    entry = _providers(snapshot).get(answer.provider_key)
+    size = int(getattr(entry, "context_tokens", 0) or 0)
+    return bool(size) and answer.usage.total >= CONTEXT_SHARE * size
 
 
 def _role_chain(role: Any, phase: str) -> tuple[str, ...]:

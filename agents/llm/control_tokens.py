@@ -12,6 +12,10 @@ import re
 _HEADER = re.compile(r"<\|(?:start|channel|constrain|recipient)\|>[^<\n]{0,80}(?=<\|)")
 _TOKEN = re.compile(r"<\|[A-Za-z0-9_ /.-]{1,40}\|>")
 _THINK = re.compile(r"\s*<think>(.*?)(?:</think>\s*|\Z)", re.DOTALL)
+_BLOCK = r"<tool_call>\s*(\{(?:(?!</?tool_call>).)*\})\s*</tool_call>"
+_CALL = re.compile(_BLOCK, re.DOTALL)
+_CALLS = re.compile(rf"(?:{_BLOCK}\s*)+\Z", re.DOTALL)
+_LEAK = "<tool_call>"
 _OPEN, _CLOSE = "<think>", "</think>"
 _UNDECIDED = 200
 _LONGEST_TOKEN = 44
@@ -25,11 +29,23 @@ def visible(text: str) -> str:
 
 
 def split_thinking(text: str) -> tuple[str, str]:
-    """Returns (thinking, answer) of a text that opens with `<think>`."""
+    """Returns (thinking, answer) of a text that opens with `<think>`, or only closes it."""
     match = _THINK.match(text)
+    if match is not None:
+        return match[1].strip(), text[match.end() :]
+    thought, close, rest = text.partition(_CLOSE)
+    if close and _OPEN not in thought and _CLOSE not in rest:
+        # Some templates write the opening tag into the prompt.
+        return thought.strip(), rest.lstrip()
+    return "", text
+
+
+def split_calls(text: str) -> tuple[str, list[str]]:
+    """Returns the text before the `<tool_call>` blocks that end it, and what each of them holds."""
+    match = _CALLS.search(text)
     if match is None:
-        return "", text
-    return match[1].strip(), text[match.end() :]
+        return text, []
+    return text[: match.start()].rstrip(), _CALL.findall(match[0])
 
 
 class LiveFilter:
@@ -48,7 +64,7 @@ class LiveFilter:
     def finish(self) -> tuple[str, str]:
         """Returns what is left when the text has ended."""
         held, self._held = self._held, ""
-        return (held, "") if self._thinking else ("", visible(held))
+        return (held, "") if self._thinking else ("", visible(split_calls(held)[0]))
 
     def _take_thinking(self) -> str:
         if self._thinking is None:
@@ -68,6 +84,16 @@ class LiveFilter:
         return thought[: len(thought) - keep]
 
     def _take_answer(self) -> str:
+        block = self._held.find(_LEAK)
+        if block < 0:
+            block = len(self._held) - _overlap(self._held, _LEAK)
+        # From a leaked call on nothing is shown before the end tells whether it is one.
+        rest, self._held = self._held[block:], self._held[:block]
+        shown = self._take_visible()
+        self._held += rest
+        return shown
+
+    def _take_visible(self) -> str:
         at = self._held.find("<|")
         if at < 0:
             at = len(self._held) - _overlap(self._held, "<|")

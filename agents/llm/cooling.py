@@ -6,7 +6,6 @@ out. When it has run out, one call at a time tries the key until one works (PEER
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -15,6 +14,7 @@ from typing import Any, Final
 from django.db import connection
 
 from agents.llm.base import ErrorKind, ProviderError
+from agents.llm.settings import key_digest
 from agents.models.providers import ProviderKey
 from crewlet.kernel import clock
 
@@ -60,7 +60,7 @@ class Cooled:
 
 def digest(api_key: str) -> str:
     """Returns the twelve hex digits by which a key is shown."""
-    return hashlib.sha256(api_key.encode()).hexdigest()[:12]
+    return key_digest(api_key)
 
 
 def read(providers: Iterable[str]) -> Known:

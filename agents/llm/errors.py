@@ -12,17 +12,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from email.utils import parsedate_to_datetime
-from typing import Any
 
 import httpx2
 
+from agents.llm import dialects
 from agents.llm.base import ErrorKind, ProviderError
+from agents.llm.dialects import CONTEXT, FILTERED, QUOTA, codes, error_object, spoken, vendor_words
 from agents.llm.resets import stated_wait
+from agents.llm.settings import key_digest
 from crewlet.kernel import clock
-from crewlet.kernel.redact import clean
 
-LONGEST_WORDS = 500
-CLIENT_FAILS, SERVER_FAILS, NO_STATUS = 400, 500, 600
+CLIENT_FAILS, TOO_LARGE, SERVER_FAILS, NO_STATUS = 400, 413, 500, 600
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,8 @@ class Endpoint:
 
     def describe(self) -> str:
         """Returns the provider as a founder knows it."""
-        return f'Provider "{self.key}" ({self.vendor}, model {self.model})'
+        key = f", key {key_digest(self.secret)}" if self.secret else ""
+        return f'Provider "{self.key}" ({self.vendor}, model {self.model}{key})'
 
 
 _BY_STATUS: dict[int, ErrorKind] = {
@@ -83,34 +84,26 @@ def kind_of_status(status: int) -> ErrorKind:
     return ErrorKind.SERVER if status >= SERVER_FAILS else ErrorKind.FATAL
 
 
-def kind_of_body(error: object) -> ErrorKind:
-    """Returns what an error inside a stream of status 200 means; an unknown one is the server's."""
-    for word in _words_of(error):
-        if word in _BY_WORD:
+def kind_of_body(body: object) -> ErrorKind:
+    """Returns what an error in a body of status 200 means; an unknown one is the server's."""
+    for word in codes(error_object(body)):
+        if word in _BY_WORD and _BY_WORD[word] is not ErrorKind.FATAL:
             return _BY_WORD[word]
         if word.isdigit() and CLIENT_FAILS <= int(word) < NO_STATUS:
-            return kind_of_status(int(word))
-    return ErrorKind.SERVER
+            return _kind_of_refusal(int(word), body)
+    said = dialects.kind_of(spoken(body))
+    if said is not None:
+        return said
+    fatal = any(_BY_WORD.get(word) is ErrorKind.FATAL for word in codes(error_object(body)))
+    return ErrorKind.FATAL if fatal else ErrorKind.SERVER
 
 
-def error_object(body: object) -> object:
-    """Returns the error inside a body that wraps it (`{"error": …}`), else the body."""
-    if isinstance(body, Mapping) and body.get("error"):
-        return body["error"]
-    return body
-
-
-def vendor_words(body: object) -> str:
-    """Returns what the vendor said, without credentials, at most 500 characters."""
-    error = error_object(body)
-    if isinstance(error, Mapping):
-        said = error.get("message") or error.get("detail") or error.get("code") or ""
-        metadata = error.get("metadata")
-        if isinstance(metadata, Mapping) and metadata.get("raw"):
-            said = f"{said}: {metadata['raw']}"
-    else:
-        said = error or ""
-    return clean(" ".join(str(said).split()))[:LONGEST_WORDS]
+def _kind_of_refusal(status: int, body: object) -> ErrorKind:
+    """Returns what a status means together with the words that came with it."""
+    kind = kind_of_status(status)
+    if kind in (ErrorKind.FATAL, ErrorKind.AUTH):
+        return dialects.kind_of(spoken(body)) or kind
+    return kind
 
 
 def provider_error(
@@ -133,29 +126,34 @@ def from_status(
     endpoint: Endpoint, status: int, body: object, headers: Mapping[str, str]
 ) -> ProviderError:
     """Returns the error of an HTTP answer outside 2xx."""
-    kind = kind_of_status(status)
-    if kind is ErrorKind.FATAL and "insufficient_quota" in _words_of(error_object(body)):
-        kind = ErrorKind.RATE_LIMIT
+    kind = _kind_of_refusal(status, body)
     said = vendor_words(body) or "no reason given"
     waiting = None if kind is ErrorKind.FATAL else retry_after(headers)
     if waiting is None and kind is ErrorKind.RATE_LIMIT:
-        waiting = stated_wait(_spoken(body))
+        waiting = _wait_of(body)
     return provider_error(
         endpoint, kind, f"HTTP {status}, {said}", retry_after=waiting, status=status
     )
 
 
 def from_stream(endpoint: Endpoint, body: object) -> ProviderError:
-    """Returns the error that a stream of status 200 brought."""
-    error = error_object(body)
-    said = vendor_words(body) or "an error inside the stream"
-    kind = kind_of_body(error)
-    waiting = stated_wait(_spoken(body)) if kind is ErrorKind.RATE_LIMIT else None
+    """Returns the error that an answer of status 200 brought, whole or in its stream."""
+    said = vendor_words(body) or "an error inside the answer"
+    kind = kind_of_body(body)
+    waiting = _wait_of(body) if kind is ErrorKind.RATE_LIMIT else None
     return provider_error(endpoint, kind, said, retry_after=waiting)
 
 
-def _spoken(body: object) -> str:
-    return " ".join([*_words_of(error_object(body)), vendor_words(body)])
+def _wait_of(body: object) -> float | None:
+    stated = [_duration(value) for value in dialects.waits_in(body)]
+    waits = [wait for wait in stated if wait is not None]
+    if waits:
+        return max(waits)
+    upstream = retry_after(dialects.headers_in(body))
+    if upstream is not None:
+        return upstream
+    # Not in small letters: the name of a time zone is told by its capitals.
+    return stated_wait(" ".join([*codes(error_object(body)), vendor_words(body)]))
 
 
 def from_transport(endpoint: Endpoint, problem: BaseException) -> ProviderError:
@@ -172,27 +170,20 @@ def from_transport(endpoint: Endpoint, problem: BaseException) -> ProviderError:
     return provider_error(endpoint, ErrorKind.SERVER, f"the connection broke off ({words})")
 
 
-_CONTEXT = re.compile(
-    r"context_length_exceeded|maximum context length|context (?:length|window|size)"
-    r"|prompt is too long|input (?:length|is too long)|exceeds? the (?:available )?context"
-    r"|too many (?:input )?tokens in (?:the )?prompt"
-)
-
-
 def exceeds_context(status: int, body: object) -> bool:
-    """Whether a refused request is one whose prompt does not fit the model."""
-    if status not in (400, 413, 422):
+    """Whether a refused request is one whose prompt does not fit the model.
+
+    `status` is 200 for an error inside an answer. A limit of tokens per minute is none of these.
+    """
+    said = spoken(body)
+    if status not in (200, 400, 413, 422, 500) or QUOTA.search(said):
         return False
-    error = error_object(body)
-    return _CONTEXT.search(" ".join([*_words_of(error), vendor_words(body).lower()])) is not None
+    return status == TOO_LARGE or CONTEXT.search(said) is not None
 
 
 def content_filtered(status: int, body: object) -> bool:
     """Whether a vendor's filter declined the prompt before any model saw it."""
-    words = _words_of(error_object(body))
-    return status == CLIENT_FAILS and bool(
-        {"content_filter", "content_policy_violation"} & set(words)
-    )
+    return status in (200, 400, 403, 422) and FILTERED.search(spoken(body)) is not None
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
@@ -207,7 +198,9 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     stated = lower.get("retry-after", "")
     if stated:
         seconds = _number(stated)
-        return seconds if seconds is not None else _until(_http_date(stated))
+        seconds = seconds if seconds is not None else _until(_http_date(stated))
+        if seconds is not None:
+            return seconds
     waits = [wait for wait in _resets(lower) if wait is not None]
     return max(waits, default=None)
 
@@ -262,16 +255,6 @@ def _number(value: str | None) -> float | None:
     except ValueError:
         return None
     return number if number is not None and 0 <= number < float("inf") else None
-
-
-def _words_of(error: object) -> list[str]:
-    if not isinstance(error, Mapping):
-        return []
-    values: list[Any] = [error.get("type"), error.get("code"), error.get("status")]
-    inner = error.get("innererror")
-    if isinstance(inner, Mapping):
-        values.append(inner.get("code"))
-    return [str(value).lower() for value in values if value is not None]
 
 
 def _causes(problem: BaseException) -> Iterator[BaseException]:

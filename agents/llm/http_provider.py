@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -28,15 +28,19 @@ from agents.llm.base import (
     StopReason,
     Usage,
 )
+from agents.llm.dialects import vendor_words
+from agents.llm.json_text import NotJson
 from agents.llm.profiles import PROFILES, Profile, adapted
 from agents.llm.reading import Incomplete, Reading, VendorFailed
 from agents.llm.settings import LONGEST_CALL_SECONDS, ModelSettings
-from agents.llm.sse import server_events
+from agents.llm.sse import ServerEvent, server_events
 from crewlet.kernel import clock
 
 MOST_ADAPTATIONS = 4
 CONNECT_SECONDS = 10.0
 _DIALECT = (400, 422)
+_OK = 200
+NO_ANSWER = "it answered with something that no reader of its format understands"
 
 # At debug these write every header of an answer into the log; ours says what matters.
 for _name in ("httpx2", "httpcore2", "openai", "anthropic"):
@@ -134,7 +138,7 @@ class HttpProvider:
             try:
                 answer, proved = self._ask(call)
             except Rejected as refused:
-                declined = self._declined(call, refused)
+                declined = self._declined(call, refused.status, refused.body)
                 if declined is not None:
                     return declined
                 profile = self._next_profile(call, refused, sent)
@@ -146,7 +150,7 @@ class HttpProvider:
     def _next_profile(self, call: _Call, refused: Rejected, sent: set[bytes]) -> Profile:
         """Returns a profile that changes the body; raises the refusal if there is none."""
         profile = call.profile
-        said = errors.vendor_words(refused.body)
+        said = vendor_words(refused.body)
         left = MOST_ADAPTATIONS - len(sent) if refused.status in _DIALECT else -1
         for _ in range(left + 1):
             taught = adapted(profile, said)
@@ -161,12 +165,12 @@ class HttpProvider:
             self._endpoint, refused.status, refused.body, refused.headers
         ) from None
 
-    def _declined(self, call: _Call, refused: Rejected) -> Answer | None:
+    def _declined(self, call: _Call, status: int, said_body: object) -> Answer | None:
         """Returns the answer that a refused prompt amounts to, if it is one of the six stops."""
-        said = errors.vendor_words(refused.body)
-        if errors.exceeds_context(refused.status, refused.body):
+        said = vendor_words(said_body)
+        if errors.exceeds_context(status, said_body):
             stop, refusal = StopReason.CONTEXT_EXCEEDED, None
-        elif errors.content_filtered(refused.status, refused.body):
+        elif errors.content_filtered(status, said_body):
             stop, refusal = StopReason.REFUSAL, Refusal("content_filter", said)
         else:
             return None
@@ -176,7 +180,7 @@ class HttpProvider:
             reasoning="",
             calls=(),
             usage=Usage(0, 0),
-            raw=json.dumps(refused.body, ensure_ascii=False, default=str),
+            raw=json.dumps(said_body, ensure_ascii=False, default=str),
             refusal=refusal,
         )
 
@@ -187,12 +191,16 @@ class HttpProvider:
             raw, profile = self._exchange(call, shown)
             reading = Reading(call.request, self._settings, call.cap)
             return self._wire.read(raw, reading, profile), profile
-        except Incomplete as problem:
+        except (Incomplete, NotJson) as problem:
             shown.void()
-            raise errors.provider_error(self._endpoint, ErrorKind.SERVER, str(problem)) from problem
+            said = NO_ANSWER if isinstance(problem, NotJson) else str(problem)
+            raise errors.provider_error(self._endpoint, ErrorKind.SERVER, said) from problem
         except VendorFailed as problem:
             shown.void()
-            raise errors.from_stream(self._endpoint, problem.body) from problem
+            declined = self._declined(call, _OK, problem.body)
+            if declined is None:
+                raise errors.from_stream(self._endpoint, problem.body) from problem
+            return declined, call.profile
         except Unreachable as problem:
             shown.void()
             raise errors.from_transport(self._endpoint, problem.cause) from problem.cause
@@ -203,9 +211,12 @@ class HttpProvider:
         response = self._wire.post(call.body, stream=call.stream, timeout=timeout)
         with closing(response):
             try:
-                if not call.stream:
+                kind = response.headers.get("content-type", "")
+                if "html" in kind:
+                    raise Incomplete(f"it answered with {vendor_words(_whole(response))}")
+                if not call.stream and "event-stream" not in kind:
                     return _whole(response), call.profile
-                if "json" in response.headers.get("content-type", ""):
+                if "json" in kind:
                     # It took no notice of `stream`: ask it plainly from now on (TURN-55).
                     return _whole(response), replace(call.profile, streams=False)
                 return self._streamed(response, call.profile, shown, seconds), call.profile
@@ -218,16 +229,14 @@ class HttpProvider:
         assembler = self._wire.assembler(shown.show, profile)
         heard = clock.monotonic()
         # After the last event the body is read to its end, so that the connection is kept.
-        for event in server_events(response.iter_bytes()):
+        for event, data in _objects(server_events(response.iter_bytes())):
             if assembler.done:
                 break
-            data = _event_object(event.data)
+            if event.name == "error" or (data and (data.get("type") == "error" or _fails(data))):
+                raise VendorFailed(data or event.data)
             if data is None:
                 self._wire.ends(assembler, event.data)
-                continue
-            if event.name == "error" or data.get("type") == "error" or data.get("error"):
-                raise VendorFailed(data)
-            if assembler.feed(data):
+            elif assembler.feed(data):
                 heard = clock.monotonic()
             elif clock.monotonic() - heard > seconds:
                 # Pings keep the socket alive for ever; they are no answer.
@@ -275,9 +284,34 @@ def _whole(response: httpx2.Response) -> str:
     return response.read().decode("utf-8", "replace").removeprefix("\ufeff").strip()
 
 
+def _fails(chunk: JsonObject) -> bool:
+    """Whether a chunk is nothing but an error; one with choices says it by its finish reason."""
+    return bool(chunk.get("error")) and not chunk.get("choices")
+
+
+def _objects(events: Iterable[ServerEvent]) -> Iterator[tuple[ServerEvent, JsonObject | None]]:
+    """Yields each event with its object, None where it holds none (`[DONE]`).
+
+    Some servers leave out the blank line between two events: their lines then stand on their own.
+    Raises `Incomplete` for half an object, since what it held would be missing from the answer.
+    """
+    for event in events:
+        lines = event.data.split("\n")
+        joined = len(lines) > 1 and all(_stands_alone(line) for line in lines)
+        for line in lines if joined else [event.data]:
+            yield ServerEvent(event.name, line), _event_object(line)
+
+
+def _stands_alone(line: str) -> bool:
+    return line == "[DONE]" or (line.startswith("{") and line.endswith("}"))
+
+
 def _event_object(data: str) -> JsonObject | None:
     try:
-        value: Any = json.loads(data)
-    except ValueError:
+        # NaN is no JSON, and nothing that we read is measured in it.
+        value: Any = json.loads(data, parse_constant=lambda _: None)
+    except ValueError as problem:
+        if data.startswith("{"):
+            raise NotJson("an event is cut off") from problem
         return None
     return value if isinstance(value, dict) else None

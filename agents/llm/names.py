@@ -16,6 +16,7 @@ _PLAIN_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _PLAIN_ID = re.compile(r"[A-Za-z0-9_-]{1,40}")
 _OTHER = re.compile(r"[^A-Za-z0-9_-]+")
 _CONTROL = "<|"
+_AROUND = re.compile(r"^(?:functions|tools|default_api)[.:]|:\d+$")
 _HASH_LENGTH = 8
 
 
@@ -45,17 +46,26 @@ def wire_names(names: Iterable[str]) -> Mapping[str, str]:
 
 
 def real_name(spelled: str, table: Mapping[str, str]) -> str:
-    """Returns the tool a model meant: control tokens cut off, `functions.` taken away, mapped back.
+    """Returns the tool a model meant: control tokens and a namespace cut off, mapped back.
 
     A name nobody offered comes back as it was written, for the failed result to name it.
     """
-    name = spelled.split(_CONTROL, 1)[0].strip()
-    for candidate in (name, name.removeprefix("functions.")):
+    name = spelled.split(_CONTROL, 1)[0].strip(" \t\r\n\"'`")
+    bare = _AROUND.sub("", name)
+    for candidate in (name, bare, _halved(bare)):
         if candidate in table:
             return table[candidate]
         if candidate in table.values():
             return candidate
     return name or spelled.strip()
+
+
+def _halved(name: str) -> str:
+    """Returns a name that a gateway joined to itself once, or several times, as it was."""
+    for length in range(1, len(name) // 2 + 1):
+        if len(name) % length == 0 and name[:length] * (len(name) // length) == name:
+            return name[:length]
+    return name
 
 
 def wire_id(call_id: str) -> str:

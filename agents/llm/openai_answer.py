@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agents.llm.base import Answer, Delta, JsonObject, Refusal, StopReason, ToolCallPart, Usage
-from agents.llm.control_tokens import LiveFilter, split_thinking, visible
+from agents.llm.control_tokens import LiveFilter, split_calls, split_thinking, visible
 from agents.llm.json_text import NotJson, Slice, elements, encode, list_of, members, object_of
 from agents.llm.names import real_name
 from agents.llm.reading import Incomplete, Reading, VendorFailed
-from agents.llm.stop_reason import OPENAI, failed, normalise
+from agents.llm.stop_reason import OPENAI, failed, normalise, word_of
 from agents.llm.usage import openai_usage
 
 NO_FORMAT = "it answered with something that is no Chat Completions response"
@@ -26,10 +26,13 @@ def read_openai(raw: str, reading: Reading, *, cleans: bool) -> Answer:
     whole, choice, message = _parts(raw)
     reason = _value(choice, "finish_reason")
     if failed(reason):
-        raise VendorFailed(_value(whole, "error") or {"message": f"finish_reason {reason}"})
+        said = _value(whole, "error") or _value(choice, "error")
+        raise VendorFailed(said or {"message": f"finish_reason {reason}"})
     text, reasoning = _texts(message, cleans=cleans)
     calls = _calls(message, reading)
-    usage = _usage(whole, choice) or reading.estimate(raw)
+    if cleans and not calls:
+        text, calls = _leaked(text, reading)
+    usage = reading.usage(_usage(whole, choice), raw)
     stop = normalise(OPENAI, reason, calls, output_tokens=usage.output, cap=reading.cap)
     declined = str(_value(message, "refusal") or "")
     if declined and not calls:
@@ -50,12 +53,28 @@ def _parts(raw: str) -> tuple[dict[str, Slice], dict[str, Slice], dict[str, Slic
     try:
         whole = members(raw)
         choices = elements(whole["choices"].text) if _value(whole, "choices") else []
-        if not choices and _value(whole, "error"):
-            raise VendorFailed(whole["error"].value)
+        failure = None if choices else failure_of({k: part.value for k, part in whole.items()})
+        if failure is not None:
+            raise VendorFailed(failure)
         choice = members(choices[0].text)
         return whole, choice, members(choice["message"].text)
     except (NotJson, KeyError, IndexError) as problem:
         raise Incomplete(NO_FORMAT) from problem
+
+
+def failure_of(body: Mapping[str, Any]) -> object:
+    """Returns the error that a body without choices says, in any of the ways to say it, or None."""
+    if body.get("error"):
+        return body["error"]
+    nested = body.get("base_resp")
+    if isinstance(nested, Mapping) and nested.get("status_code"):
+        return nested
+    if body.get("object") == "error" or any(body.get(name) for name in _COMPLAINTS):
+        return body
+    return None
+
+
+_COMPLAINTS = ("message", "detail", "msg", "error_msg", "errors")
 
 
 def _texts(message: Mapping[str, Slice], *, cleans: bool) -> tuple[str, str]:
@@ -78,9 +97,40 @@ def _plain(content: object) -> str:
 
 
 def _calls(message: Mapping[str, Slice], reading: Reading) -> tuple[ToolCallPart, ...]:
-    if not _value(message, "tool_calls"):
-        return ()
-    return tuple(_call(block, reading) for block in elements(message["tool_calls"].text))
+    given = message.get("tool_calls")
+    if given is not None and given.value:
+        single = isinstance(given.value, Mapping)
+        blocks = [given] if single else elements(given.text)
+        return tuple(_call(block, reading) for block in blocks)
+    old = message.get("function_call")
+    if old is not None and old.value:
+        return (_call(Slice({}, object_of({"function": old.text})), reading),)
+    return ()
+
+
+def _leaked(text: str, reading: Reading) -> tuple[str, tuple[ToolCallPart, ...]]:
+    """Returns the calls that a server without the model's template left at the end of its text.
+
+    Only whole blocks that name a tool of this request count; anything else stays text.
+    """
+    rest, written = split_calls(text)
+    found = []
+    for block in written:
+        try:
+            parts = members(block)
+            name = real_name(str(_value(parts, "name") or ""), reading.names)
+        except NotJson:
+            return text, ()
+        if name not in reading.names.values():
+            return text, ()
+        call = {"function": block} if "arguments" in parts else {"function": _named(parts)}
+        found.append(_call(Slice({}, object_of(call)), reading))
+    return (rest, tuple(found)) if found else (text, ())
+
+
+def _named(parts: Mapping[str, Slice]) -> str:
+    given = parts.get("parameters")
+    return object_of({"name": parts["name"].text, "arguments": given.text if given else "{}"})
 
 
 def _call(block: Slice, reading: Reading) -> ToolCallPart:
@@ -117,6 +167,17 @@ def _value(parts: Mapping[str, Slice], name: str) -> Any:
     return found.value if found else None
 
 
+_PLAIN_ENDS = ("", "stop", "tool_calls")
+
+
+def _whole(written: str) -> bool:
+    try:
+        members(written)
+    except NotJson:
+        return False
+    return True
+
+
 @dataclass
 class _Call:
     """A call while its deltas arrive."""
@@ -125,6 +186,15 @@ class _Call:
     name: str = ""
     arguments: list[str] = field(default_factory=list)
     extra: JsonObject = field(default_factory=dict)
+    told: bool = False
+
+    def closed_before(self, name: str, written: str) -> bool:
+        """Whether a whole call that carries no id is another one, not this one told again."""
+        if not (name and self.name and written.lstrip().startswith("{")):
+            return False
+        so_far = "".join(self.arguments)
+        again = name == self.name and written == so_far
+        return not again and so_far.strip() not in ("", "{}") and _whole(so_far)
 
     def text(self) -> str:
         parts = {"id": encode(self.id), "type": '"function"'}
@@ -150,6 +220,7 @@ class OpenAIStream:
         self._calls: list[_Call] = []
         self._at: dict[int, _Call] = {}
         self._finish: object = None
+        self._failure: object = None
         self._usage: object = None
         self._head: JsonObject = {}
         self._ended = False
@@ -171,12 +242,19 @@ class OpenAIStream:
         self._count(chunk)
         choices = chunk.get("choices") or []
         if not choices or not isinstance(choices[0], Mapping):
+            failure = failure_of(chunk)
+            if failure is not None:
+                raise VendorFailed(failure)
             return bool(chunk.get("usage"))
         choice = choices[0]
         self._count(choice)
-        if choice.get("finish_reason"):
+        self._failure = self._failure or choice.get("error")
+        # A gateway's own `stop` at the very end hides nothing that the model said before.
+        if choice.get("finish_reason") and word_of(self._finish) in _PLAIN_ENDS:
             self._finish = choice["finish_reason"]
-        self._grow(choice.get("delta") or choice.get("message") or {})
+        delta = choice.get("delta") or choice.get("message")
+        if isinstance(delta, Mapping):
+            self._grow(delta)
         return True
 
     def finish(self) -> str:
@@ -185,6 +263,7 @@ class OpenAIStream:
             raise Incomplete("the stream ended before the answer did")
         if self._filter is not None:
             self._tell(*self._filter.finish())
+        self._begun()
         message = {"role": '"assistant"', "content": self._content()}
         for name, pieces in self._text.items():
             if name != "content":
@@ -202,6 +281,8 @@ class OpenAIStream:
         parts["choices"] = list_of([object_of(choice)])
         if self._usage is not None:
             parts["usage"] = encode(self._usage)
+        if self._failure:
+            parts["error"] = encode(self._failure)
         return object_of(parts)
 
     def _content(self) -> str:
@@ -221,9 +302,12 @@ class OpenAIStream:
                 self._live(name, piece)
         if isinstance(delta.get("reasoning_details"), list):
             self._details += delta["reasoning_details"]
-        for part in delta.get("tool_calls") or []:
+        given = delta.get("tool_calls") or []
+        for part in [given] if isinstance(given, Mapping) else given:
             if isinstance(part, Mapping):
                 self._grow_call(part)
+        if isinstance(delta.get("function_call"), Mapping):
+            self._grow_call({"index": 0, "function": delta["function_call"]})
 
     def _live(self, name: str, piece: str) -> None:
         if name != "content":
@@ -240,27 +324,38 @@ class OpenAIStream:
             self._show(Delta("text", text))
 
     def _grow_call(self, part: Mapping[str, Any]) -> None:
-        call = self._call_of(part)
         function = part.get("function")
         function = function if isinstance(function, Mapping) else {}
-        if function.get("name") and not call.name:
-            call.name = str(function["name"])
-            self._show(Delta("call", real_name(call.name, {})))
-        written = function.get("arguments")
-        if isinstance(written, str):
+        name, written = str(function.get("name") or ""), function.get("arguments")
+        written = written if isinstance(written, str) else encode(written) if written else ""
+        call = self._call_of(part, name, written)
+        if name.startswith(call.name):
+            # The whole name again, or all of it so far.
+            call.name = name
+        elif name and not call.told:
+            call.name += name
+        if written:
+            self._begun()
             call.arguments.append(written)
-        elif written is not None:
-            call.arguments.append(encode(written))
         if part.get("extra_content"):
             call.extra["extra_content"] = part["extra_content"]
 
-    def _call_of(self, part: Mapping[str, Any]) -> _Call:
+    def _begun(self) -> None:
+        """Shows the calls whose names are complete: their arguments, or what follows, began."""
+        for call in self._calls:
+            if call.name and not call.told:
+                call.told = True
+                self._show(Delta("call", real_name(call.name, {})))
+
+    def _call_of(self, part: Mapping[str, Any], name: str, written: str) -> _Call:
         given = part.get("index")
         call_id = str(part.get("id") or "")
         index = given if isinstance(given, int) else len(self._calls) - (0 if call_id else 1)
         known = next((c for c in self._calls if call_id and c.id == call_id), None)
         current = known or self._at.get(index)
-        if current is None or (call_id and current.id and current.id != call_id):
+        another = bool(call_id and current and current.id and current.id != call_id)
+        if current is None or another or (not call_id and current.closed_before(name, written)):
+            self._begun()
             current = _Call(call_id)
             self._calls.append(current)
         current.id = current.id or call_id

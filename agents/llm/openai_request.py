@@ -160,8 +160,8 @@ def _sound(block: Slice, call: ToolCallPart, profile: Profile) -> bool:
         and block.value.get("id") == _id(call.id, profile)
         and function["name"] == wire_name(call.name)
         and isinstance(function["arguments"], str)
-        and bool(function["arguments"].strip())
-        and function["arguments"].strip() != "null"
+        and function["arguments"].strip() == call.arguments_text.strip()
+        and function["arguments"].strip() not in ("", "null")
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from agents.llm.base import Answer, AssistantMessage, Request, StopReason, ToolCallPart, Usage
@@ -48,8 +49,18 @@ class Reading:
         self._taken.add(call_id)
         return call_id
 
-    def estimate(self, raw: str) -> Usage:
-        """Returns usage by length, for servers that count nothing."""
+    def usage(self, found: Usage | None, raw: str) -> Usage:
+        """Returns what the server counted; a half that it left out is counted by length."""
+        if found is not None and found.input and found.output:
+            return found
+        guess = self._estimate(raw)
+        if found is None or not (found.input or found.output):
+            return guess
+        if found.output:
+            return replace(found, input=guess.input, estimated=True)
+        return replace(found, output=guess.output, estimated=True)
+
+    def _estimate(self, raw: str) -> Usage:
         prompt = characters(self._request.system, self._request.messages)
         tools = sum(
             len(tool.name) + len(tool.description) + len(str(tool.parameters))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import timedelta
+from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from crewlet.kernel import clock
@@ -15,9 +15,19 @@ NOON, HOURS = 12, 24
 _CLOCK = re.compile(
     r"resets?(?: at)? (\d{1,2})(?::(\d{2}))? ?(am|pm)?(?: ?\(([A-Za-z_+\-/0-9]+)\))?", re.IGNORECASE
 )
+_PART = (
+    r"(\d+(?:\.\d+)?) ?"
+    r"(ms|milliseconds?|h(?:ours?)?|m(?:in(?:ute)?s?)?|s(?:ec(?:ond)?s?)?|d(?:ays?)?)(?![a-z])"
+)
 _IN = re.compile(
-    r"(?:try again|retry|resets?) (?:in|after) "
-    r"(?:(\d+)h)?(?:(\d+)m(?!s))?(?:([\d.]+) ?s(?:econds?)?)?(?:(\d+)ms)?",
+    r"(?:try again|retry|resets?|available(?: again)?|wait)(?: (?:in|after|for))? "
+    rf"((?:{_PART}[ ,]*)+)",
+    re.IGNORECASE,
+)
+_SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
+_MOMENT = re.compile(
+    r"resets?(?: at)?:? (\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?(?:\.\d+)?)"
+    r" ?(Z|UTC|[+-]\d\d:?\d\d)?",
     re.IGNORECASE,
 )
 _QUOTA = re.compile(r"quota|usage limit|spend(?:ing)? limit", re.IGNORECASE)
@@ -25,7 +35,9 @@ _QUOTA = re.compile(r"quota|usage limit|spend(?:ing)? limit", re.IGNORECASE)
 
 def stated_wait(said: str) -> float | None:
     """Returns the seconds that the words ask to wait, None if they name no quota and no clock."""
-    waiting = _clock(said)
+    waiting = _moment(said)
+    if waiting is None:
+        waiting = _clock(said)
     if waiting is None:
         waiting = _span(said)
     if waiting is None and _QUOTA.search(said):
@@ -54,9 +66,28 @@ def _clock(said: str) -> float | None:
     return moment.timestamp() - now.timestamp()
 
 
+def _moment(said: str) -> float | None:
+    match = _MOMENT.search(said)
+    if match is None:
+        return None
+    zone = match[2] if match[2] and match[2].upper() not in ("Z", "UTC") else "+00:00"
+    try:
+        moment = datetime.fromisoformat(f"{match[1]}{zone}")
+    except ValueError:
+        return None
+    return max(0.0, moment.timestamp() - clock.now().timestamp())
+
+
 def _span(said: str) -> float | None:
     match = _IN.search(said)
-    if match is None or not any(match.groups()):
+    if match is None:
         return None
-    hours, minutes, seconds, millis = (float(part or 0) for part in match.groups())
-    return hours * 3600 + minutes * 60 + seconds + millis / 1000
+    parts = re.findall(_PART, match[1], re.IGNORECASE)
+    return sum(float(number) * _unit(unit.lower()) for number, unit in parts)
+
+
+def _unit(word: str) -> float:
+    """Returns the seconds of a unit of time, however short it is written."""
+    if word == "ms" or word.startswith("milli"):
+        return 0.001
+    return _SECONDS[word[0]]

@@ -34,6 +34,11 @@ class ModelSettings:
         return f"ModelSettings(key={self.key!r}, vendor={self.vendor!r}, model={self.model!r})"
 
 
+def key_digest(api_key: str) -> str:
+    """Returns the twelve hex digits by which a key is shown, never the key itself."""
+    return hashlib.sha256(api_key.encode()).hexdigest()[:12]
+
+
 def prefix_digest(request: Request) -> str:
     """Returns the digest of the system prompt and the tools that an answer is given under."""
     tools = [[tool.name, tool.description, dict(tool.parameters)] for tool in request.tools]

@@ -27,7 +27,7 @@ def server_events(chunks: Iterable[bytes]) -> Iterator[ServerEvent]:
                 yield ServerEvent(name, "\n".join(data))
             name, data = "", []
             continue
-        field, _, value = line.partition(":")
+        field, _, value = line.removeprefix("\ufeff").partition(":")
         value = value.removeprefix(" ")
         if field == "event":
             name = value

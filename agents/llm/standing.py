@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from agents.llm import chain, cooling, in_flight
+from agents.llm.advice import UNSET, advice
 from agents.llm.base import NoProvider
 from agents.models.providers import ProviderTest
 from crewlet.kernel import clock
@@ -14,6 +15,8 @@ from orgs.document.variables import is_reference
 
 def providers() -> list[dict[str, Any]]:
     """Returns every entry of `providers.llm` in order, its keys by digest, never a key itself.
+
+    `advice`, of an entry and of each of its keys, says what to do where something is wrong.
 
     `state` is serving, cooling (every key cools) or unset (it cannot be asked from this process).
     """
@@ -31,7 +34,7 @@ def _entry(key: str, entry: Any, known: cooling.Known, test: ProviderTest | None
         state = "unset"
     elif keys and len(cooling_keys) == len(keys):
         state = "cooling"
-    return {
+    row = {
         "key": key,
         "type": entry.type.value,
         "model": entry.model,
@@ -42,6 +45,10 @@ def _entry(key: str, entry: Any, known: cooling.Known, test: ProviderTest | None
         "keys_missing": missing,
         "test": _test(test),
     }
+    row["advice"] = advice(UNSET, row) if problem else ""
+    for one in keys:
+        one["advice"] = advice(one["reason"], row, one["variable"])
+    return row
 
 
 def _keys(

@@ -6,7 +6,7 @@ that DeepSeek, Mistral, Zhipu, Gemini and OpenRouter add to it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from agents.llm.base import StopReason, ToolCallPart
 
@@ -27,25 +27,48 @@ OPENAI = {
     "tool_calls": StopReason.TOOL_USE,
     "function_call": StopReason.TOOL_USE,
     "tool_use": StopReason.TOOL_USE,
+    "tool_call": StopReason.TOOL_USE,
     "length": StopReason.MAX_TOKENS,
     "max_tokens": StopReason.MAX_TOKENS,
+    "max_output_tokens": StopReason.MAX_TOKENS,
+    "token_limit": StopReason.MAX_TOKENS,
     "model_length": StopReason.CONTEXT_EXCEEDED,
     "context_length_exceeded": StopReason.CONTEXT_EXCEEDED,
+    "model_context_window_exceeded": StopReason.CONTEXT_EXCEEDED,
     "content_filter": StopReason.REFUSAL,
     "safety": StopReason.REFUSAL,
     "sensitive": StopReason.REFUSAL,
     "refusal": StopReason.REFUSAL,
+    "content-filter": StopReason.REFUSAL,
+    "prohibited_content": StopReason.REFUSAL,
+    "recitation": StopReason.REFUSAL,
+    "blocklist": StopReason.REFUSAL,
+    "spii": StopReason.REFUSAL,
 }
 
 FAILED = frozenset(
-    {"error", "network_error", "insufficient_system_resource", "malformed_function_call"}
+    {
+        "error",
+        "abort",
+        "network_error",
+        "insufficient_system_resource",
+        "malformed_function_call",
+        "unexpected_tool_call",
+    }
 )
 """Finish reasons that say the server failed: no answer at all, whatever text came with them."""
 
 
 def failed(reason: object) -> bool:
     """Whether the vendor's word for the end is a failure of its own."""
-    return isinstance(reason, str) and reason.lower() in FAILED
+    return word_of(reason) in FAILED
+
+
+def word_of(reason: object) -> str:
+    """Returns the vendor's word in small letters; some servers wrap it as `{"type": …}`."""
+    if isinstance(reason, Mapping):
+        reason = reason.get("type")
+    return reason.strip().lower() if isinstance(reason, str) else ""
 
 
 def normalise(
@@ -62,7 +85,7 @@ def normalise(
     arguments do not parse in an answer that used its whole allowance was cut off, whatever the
     vendor calls it. `cap` 0 means that no limit was asked for.
     """
-    stop = table.get(reason.lower(), StopReason.END) if isinstance(reason, str) else StopReason.END
+    stop = table.get(word_of(reason), StopReason.END)
     if not stop.finished:
         return stop
     if not calls:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import isfinite
 from typing import Any
 
 from agents.llm.base import Usage
@@ -28,8 +29,8 @@ def anthropic_usage(data: Mapping[str, Any]) -> Usage | None:
 
 def openai_usage(data: Mapping[str, Any]) -> Usage | None:
     """Reads a Chat Completions usage, whose `prompt_tokens` is the full prompt already."""
-    prompt = _count(data, "prompt_tokens")
-    completion = _count(data, "completion_tokens")
+    prompt = _first(data, "prompt_tokens", "input_tokens")
+    completion = _first(data, "completion_tokens", "output_tokens")
     if not prompt and not completion:
         return None
     details = data.get("prompt_tokens_details")
@@ -58,6 +59,13 @@ def _tokens(characters: int) -> int:
 
 def _count(data: Mapping[str, Any], name: str) -> int | None:
     value = data.get(name)
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if isinstance(value, str):
+        return int(value) if value.isascii() and value.isdigit() else None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
         return None
     return max(0, int(value))
+
+
+def _first(data: Mapping[str, Any], *names: str) -> int | None:
+    counts = (_count(data, name) for name in names)
+    return next((count for count in counts if count is not None), None)

@@ -9,17 +9,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 from django.db.models import Q
 
 from agents.models.memory import DiaryEntry
-from agents.prompts.prefetch import PREFETCHES, Prefetch
+from agents.prompts.prefetch import PREFETCHES, Opening, Prefetch
 from crewlet.kernel.errors import Invalid
-
-if TYPE_CHECKING:
-    from orgs.epochs import Snapshot
 
 MAX_CHARS = 2000
 SHORT_DAYS = 14
@@ -71,9 +67,10 @@ def sweep(now: datetime) -> int:
     return deleted
 
 
-def personal_memory(snapshot: Snapshot, handle: str, now: datetime) -> str:
+def personal_memory(opening: Opening) -> str:
     """Returns the block that a turn opens with, or an empty string for an empty diary."""
-    notes = recent(snapshot.seat_ids[handle], now)
+    snapshot = opening.snapshot
+    notes = recent(snapshot.seat_ids[opening.handle], opening.now)
     if not notes:
         return ""
     lines = [f"- {note.at.astimezone(snapshot.timezone):%d %b}: {note.content}" for note in notes]

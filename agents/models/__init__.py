@@ -5,6 +5,7 @@ from __future__ import annotations
 from agents.models import (  # noqa: F401
     budgets,
     colleagues,
+    conversations,
     mail,
     memory,
     providers,

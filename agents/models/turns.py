@@ -15,7 +15,7 @@ class Stage(models.TextChoices):
     |---|---|---|
     | context | opened, its prompts are being built | phase, parked, done |
     | phase | a phase runs | phase, parked, done |
-    | parked | waits on a budget or a provider until `wake_at` | phase, done |
+    | parked | waits on a budget, a provider or a person, at most until `wake_at` | phase, done |
     | done | ended, `outcome` says how | nothing |
     """
 
@@ -127,7 +127,7 @@ class Phase(models.Model):
 
     id = models.UUIDField(primary_key=True, default=new_id)
     turn = models.ForeignKey(Turn, on_delete=models.CASCADE, related_name="phases")
-    phase = models.CharField(max_length=12)  # execute, review
+    phase = models.CharField(max_length=12)  # execute, review, judge
     iteration = models.IntegerField()
     status = models.CharField(max_length=10, default="running")  # running, done, failed
     provider_key = models.CharField(max_length=64, blank=True)
@@ -138,6 +138,9 @@ class Phase(models.Model):
     user_outline = models.JSONField(default=list)
     tools = models.JSONField(default=list)
     max_rounds = models.IntegerField()
+    # Of a judge: how many rounds the pass had used that it was asked about.
+    host_round = models.IntegerField(default=0, db_default=0)
+    round_ceiling = models.IntegerField(default=0, db_default=0)
     declined = models.IntegerField(default=0)
     rescued = models.BooleanField(default=False)
     error_kind = models.CharField(max_length=32, blank=True)
@@ -148,7 +151,9 @@ class Phase(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["turn", "phase", "iteration"], name="phase_once")
+            models.UniqueConstraint(
+                fields=["turn", "phase", "iteration", "host_round"], name="phase_once"
+            )
         ]
 
 
@@ -170,7 +175,11 @@ class Round(models.Model):
     reasoning = models.TextField(blank=True)
     content = models.TextField(blank=True)
     declined = models.BooleanField(default=False)
+    # What people told the model before this round, as it read it.
+    heard = models.TextField(blank=True, default="", db_default="")
     note = models.TextField(blank=True)  # what the engine told the model after this round
+    # Whether the conversation had nearly filled the model's context.
+    full_context = models.BooleanField(default=False, db_default=False)
     answer = models.TextField()  # Answer.to_json(): exact
 
     class Meta:
@@ -240,6 +249,67 @@ class SteerNote(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["turn", "request_id"], name="note_once")]
+
+
+class WaitState(models.TextChoices):
+    """Where a wait for a person stands.
+
+    | state | means | left to |
+    |---|---|---|
+    | open | nobody has answered | answered, taken (too late), closed |
+    | answered | a person has; the turn is to be taken up | taken, closed |
+    | taken | the turn goes on with it; what was approved may have begun | nothing |
+    | closed | the turn ended before it was needed | nothing |
+    """
+
+    OPEN = "open", "Open"
+    ANSWERED = "answered", "Answered"
+    TAKEN = "taken", "Taken"
+    CLOSED = "closed", "Closed"
+
+
+class Suspension(models.Model):
+    """The one call of a turn that hangs until a person has spoken.
+
+    kind: `answer` (a question to `asked`) or `approval` (the call itself needs leave). The turn's
+    rows hold everything else that a resume needs.
+    """
+
+    id = models.UUIDField(primary_key=True, default=new_id)
+    turn = models.ForeignKey(Turn, on_delete=models.CASCADE, related_name="suspensions")
+    call = models.OneToOneField(ToolCall, on_delete=models.CASCADE, related_name="suspension")
+    kind = models.CharField(max_length=10)
+    tool = models.CharField(max_length=128)
+    question = models.TextField()
+    options = models.JSONField(default=list)  # words to choose from, for a question
+    args_text = models.TextField(blank=True)  # the exact arguments, for an approval
+    asked = models.ForeignKey(
+        "orgs.Seat", null=True, on_delete=models.PROTECT, related_name="+"
+    )  # whose inbox it is in; null: whoever operates
+    state = models.CharField(max_length=10, choices=WaitState.choices, default=WaitState.OPEN)
+    opened_at = models.DateTimeField()
+    until = models.DateTimeField()
+    decision = models.CharField(max_length=10, blank=True)  # answer, approve, edit, deny
+    words = models.TextField(blank=True)  # the answer, or why it was denied
+    edited_text = models.TextField(blank=True)  # the arguments that replace the exact ones
+    by = models.CharField(max_length=128, blank=True)
+    decided_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["turn"],
+                condition=models.Q(state__in=["open", "answered"]),
+                name="suspension_one_a_turn",
+            )
+        ]
+        indexes = [
+            models.Index(
+                fields=["asked", "opened_at"],
+                name="suspension_open",
+                condition=models.Q(state="open"),
+            )
+        ]
 
 
 class StopRequest(models.Model):

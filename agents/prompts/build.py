@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from agents.prompts import prefetch
-from agents.prompts.context import ExecutorContext, ReviewContext
+from agents.prompts.context import ExecutorContext, JudgeContext, ReviewContext
 from agents.prompts.outline import Prompt, Section, assemble
 from agents.prompts.prose import prose
 from agents.prompts.sections import message, seat
@@ -32,6 +31,7 @@ EXECUTOR_ORDER = (
     "tool_skills",
     "available_tools",
 )
+CONVERSATION = "conversation_history"
 _ESCALATES_BY = "comment_on_work_item"
 
 
@@ -40,7 +40,7 @@ def executor(context: ExecutorContext) -> tuple[Prompt, Prompt]:
     snapshot = context.snapshot
     holder = snapshot.chart.seats[context.handle]
     names = [tool.name for tool in context.tools]
-    found = prefetch.sections(snapshot, context.handle, context.now)
+    found = dict(context.blocks)
     for section in (
         seat.identity(snapshot, holder),
         seat.company_context(snapshot),
@@ -60,6 +60,7 @@ def executor(context: ExecutorContext) -> tuple[Prompt, Prompt]:
     user = assemble(
         (
             _correction(context.correction),
+            Section(CONVERSATION, "Earlier in this conversation", context.conversation),
             message.task(
                 context.trigger,
                 context.reply_kind,
@@ -67,10 +68,16 @@ def executor(context: ExecutorContext) -> tuple[Prompt, Prompt]:
                 context.now,
                 snapshot.timezone,
             ),
+            _heard(context.heard),
             _titled("prior_work", "Work already done in this turn", context.prior_work),
         )
     )
     return system, user
+
+
+def _heard(told: tuple[str, ...]) -> Section:
+    """What people said while the turn ran, for every phase that opens later."""
+    return _titled("heard", "Told during this turn", "\n\n".join(told))
 
 
 def _tools(names: list[str]) -> str:
@@ -113,7 +120,33 @@ def review(context: ReviewContext) -> tuple[Prompt, Prompt]:
             message.reference(
                 context.trigger, context.reply_kind, context.reply_surface, snapshot.timezone
             ),
+            _heard(context.heard),
             Section("task", "Verdict", prose("review_task")),
+        )
+    )
+    return system, user
+
+
+def judge(context: JudgeContext) -> tuple[Prompt, Prompt]:
+    """Returns the system and user prompts of the judge of an extension."""
+    snapshot = context.snapshot
+    holder = snapshot.chart.seats[context.handle]
+    rules = prose(
+        "judge_phase",
+        name=holder.name,
+        handle=holder.handle,
+        company=snapshot.document.name,
+        used=str(context.used),
+        step=str(context.step),
+    )
+    system = assemble((Section("judge_phase", "How to judge", rules),))
+    user = assemble(
+        (
+            message.reference(
+                context.trigger, context.reply_kind, context.reply_surface, snapshot.timezone
+            ),
+            _titled("tool_log", "The newest calls", context.calls),
+            _titled("last_text", "What it said last", context.last_text),
         )
     )
     return system, user

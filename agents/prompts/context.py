@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from agents.prompts.outline import Section
 from agents.tools.tool import Tool
 
 if TYPE_CHECKING:
@@ -25,7 +26,10 @@ class TriggerText:
 
 @dataclass(frozen=True, slots=True)
 class ExecutorContext:
-    """The executor's situation. `trigger` is oldest first, the newest last."""
+    """The executor's situation. `trigger` is oldest first, the newest last.
+
+    `blocks` are what was read for the opening of the turn, by key.
+    """
 
     snapshot: Snapshot
     handle: str
@@ -37,6 +41,9 @@ class ExecutorContext:
     correction: str
     now: datetime
     work_item: str = ""
+    conversation: str = ""
+    heard: tuple[str, ...] = ()
+    blocks: Mapping[str, Section] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,3 +64,19 @@ class ReviewContext:
     earlier_rounds: str
     blocked_by: str
     now: datetime
+    heard: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeContext:
+    """What the judge of an extension reads: the ask, the newest calls, the last words."""
+
+    snapshot: Snapshot
+    handle: str
+    reply_kind: str
+    reply_surface: str
+    trigger: tuple[TriggerText, ...]
+    used: int
+    step: int
+    calls: str
+    last_text: str

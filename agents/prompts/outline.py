@@ -49,6 +49,12 @@ class Prompt:
             at += part["bytes"]
         raise KeyError(key)
 
+    def find(self, key: str) -> str:
+        """Returns a part without the space around it; empty when there is none by that key."""
+        if all(part["key"] != key for part in self.outline):
+            return ""
+        return self.part(key).strip()
+
 
 def assemble(sections: Iterable[Section]) -> Prompt:
     """Returns the prompt of the sections that say something, in their order.

@@ -12,7 +12,7 @@ from django.db.models import Count, Q, Sum
 from django.db.models.functions import TruncHour
 
 from agents.models.turns import Phase, Round, SteerNote, StopRequest, ToolCall, Turn
-from agents.queries import rows
+from agents.queries import rows, waits
 from agents.queries.cursors import read_number_cursor, write_number_cursor
 from agents.queries.rows import Row
 from agents.queries.sizes import prompt_size, said
@@ -167,6 +167,7 @@ def turn_detail(actor: Actor, turn_id: UUID | str) -> Row:
         "depth": turn.depth,
         "stop_request": stop and {"by": stop.by, "at": stop.at, "reason": stop.reason},
         "notes": [_note(note) for note in notes],
+        "waits": waits.of_turn(turn.id),
         "phases": phases,
         "attempts": [
             {"id": str(other.id), "attempt": other.attempt, "outcome": other.outcome or None}
@@ -193,6 +194,7 @@ def _trigger(turn: Turn) -> Row:
 
 def _note(note: SteerNote) -> Row:
     return {
+        "id": str(note.id),
         "by": note.by,
         "at": note.at,
         "note": note.note,
@@ -239,6 +241,8 @@ def _phase_row(
         "started_at": phase.started_at,
         "ended_at": phase.ended_at,
         "max_rounds": phase.max_rounds,
+        "round_ceiling": phase.round_ceiling,
+        "host_round": phase.host_round,
         "rescued": phase.rescued,
         "error_kind": phase.error_kind,
         "error": phase.error,
@@ -262,7 +266,7 @@ def _phase_row(
 def _size(phase: Phase, rounds: list[Round], calls: dict[UUID, list[ToolCall]]) -> dict[str, int]:
     """Returns the sizes of the newest answered request: it carried every round before."""
     earlier = (
-        (r.content, [(call.args_text, call.result) for call in calls[r.id]], r.note)
+        (r.content, [(call.args_text, call.result) for call in calls[r.id]], r.heard + r.note)
         for r in rounds[:-1]
     )
     return prompt_size(phase.system, phase.user, said(earlier), phase.tools)
@@ -292,6 +296,7 @@ def _round_row(found: Round, calls: list[ToolCall], steer: list[Row]) -> Row:
                 "args_text": call.args_text,
                 "status": call.status,
                 "ok": call.ok,
+                "denied": call.status == "done" and call.ok is None,  # a person said no
                 "result": call.result,
                 "refs": call.refs,
                 "ms": call.ms,

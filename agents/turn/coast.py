@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agents.turn import delivery, guards, resume, sizes
+from agents.turn import delivery, guards, resume, sizes, words
 from agents.turn.machine import (
     Check,
     Command,
@@ -126,6 +126,8 @@ def _close(running: Running, before: State, after: State) -> None:
     phase.rescued = after.rescued and before.phase is PhaseName.EXECUTE
     if failed and after.end is not None:
         phase.error_kind, phase.error = after.end.error_kind, after.end.error
+    elif phase.rescued and after.repeats.over:
+        phase.error_kind, phase.error = "repeated_calls", words.WENT_IN_CIRCLES
     running.journal.phase_moved(phase)
     running.journal.tell(
         EventType.AGENT_PHASE_COMPLETED,

@@ -10,11 +10,12 @@ from uuid import UUID
 
 from django.db import DatabaseError, InterfaceError, InternalError, OperationalError
 
-from agents.turn import coast, loop, outcome, reading, resume
+from agents.turn import coast, judging, loop, outcome, reading, resume
 from agents.turn.machine import (
     Ask,
     Broke,
     Check,
+    Judge,
     LoopBack,
     Open,
     Opened,
@@ -67,7 +68,7 @@ def run(claimed: ClaimedTurn, host: HostContext) -> TurnEnd:
         host=host,
         detail=detail,
     )
-    state = resume.replay(record, begin(record.head.reply_kind))
+    state = resume.replay(record, begin(record.head.reply_kind, running.limits))
     if claimed.resumed and not detail.get("clean"):
         running.ambiguous = resume.ambiguous(record, state)
         loop.note_unobserved(running, state)
@@ -142,6 +143,7 @@ PERFORM: Final[dict[type, Callable[[Running, State, Any], State]]] = {
     Open: _open,
     Ask: loop.ask,
     RunCall: _run_call,
+    Judge: judging.judge,
     Check: _go_on,
     Weigh: _go_on,
     LoopBack: _go_on,

@@ -21,7 +21,7 @@ from django.db import connection, transaction
 
 from agents.mail.conversations import work_key_of
 from agents.seats import lease
-from agents.turn import colleague, reading, rows, telling, words
+from agents.turn import colleague, reading, rows, steering, telling, waits, words
 from agents.turn.machine import End
 from agents.turn.record import CallRecord, IterationRow, PhaseRecord, RoundRecord, TurnRecord
 from agents.turn.storable import clean
@@ -151,6 +151,7 @@ def abandon(cursor: CursorWrapper, turn_id: UUID, *, error_kind: str, error: str
     row = cursor.fetchone()
     if row is None:
         return
+    _end_words(cursor, turn_id)
     _tell_abandoned(turn_id, error_kind, error)
     publish(
         EventType.AGENT_TURN_COMPLETED,
@@ -163,6 +164,19 @@ def abandon(cursor: CursorWrapper, turn_id: UUID, *, error_kind: str, error: str
         payload={"failed": True, "error_kind": error_kind},
         topics=("agents", f"turn:{turn_id}"),
     )
+
+
+def _end_words(cursor: CursorWrapper, turn_id: UUID) -> None:
+    """Ends what people and an ending turn still had to say to each other; its row is locked."""
+    waits.close(cursor, turn_id)
+    for note in steering.expire(cursor, turn_id):
+        publish(
+            EventType.AGENT_TURN_STEERED,
+            summary=f"A note of {note.by} came too late to be read",
+            turn_id=turn_id,
+            payload={"note": str(note.id), "by": note.by, "fate": "expired"},
+            topics=("agents", f"turn:{turn_id}"),
+        )
 
 
 _ASK_STOP = """
@@ -211,6 +225,7 @@ class Journal:
         self._rounds: list[tuple[PhaseRecord, RoundRecord, rows.Place]] = []
         self._results: list[CallRecord] = []
         self._iterations: list[IterationRow] = []
+        self._heard: list[tuple[tuple[steering.Note, ...], PhaseRecord, int]] = []
         self._events: list[dict[str, Any]] = []
         self._fenced_at = clock.monotonic()
 
@@ -238,6 +253,25 @@ class Journal:
         """Queues a phase's state: its submission, its end, its error."""
         self._phases[phase.id] = phase
 
+    def heard(self, notes: tuple[steering.Note, ...], phase: PhaseRecord, n: int) -> None:
+        """Queues that notes were read right before answer `n` of a phase, and tells it."""
+        if not notes:
+            return
+        self._heard.append((notes, phase, n))
+        for note in notes:
+            self.tell(
+                EventType.AGENT_TURN_STEERED,
+                f"A note of {note.by} was read before round {n + 1}",
+                payload={
+                    "note": str(note.id),
+                    "by": note.by,
+                    "fate": "delivered",
+                    "phase": phase.phase.value,
+                    "iteration": phase.iteration,
+                    "round": n,
+                },
+            )
+
     def iterated(self, row: IterationRow) -> None:
         """Queues what a pass claimed and got."""
         self._iterations.append(row)
@@ -249,7 +283,7 @@ class Journal:
     def forget(self) -> None:
         """Drops the queue, after a write of it was refused by the database."""
         self._phases, self._rounds, self._results, self._iterations = {}, [], [], []
-        self._events = []
+        self._heard, self._events = [], []
 
     @property
     def waiting(self) -> bool:
@@ -308,6 +342,8 @@ class Journal:
         for phase, item, place in self._rounds:
             rows.write_round(cursor, turn_id, phase, item, place)
         rows.write_results(cursor, self._results)
+        for notes, phase, n in self._heard:
+            steering.deliver(cursor, notes, phase.phase.value, phase.iteration, n)
         for row in self._iterations:
             rows.write_iteration(cursor, turn_id, row, self._calls_of(row.n), clock.now())
         head = self.record.head
@@ -354,4 +390,5 @@ class Journal:
             now=clock.now(), ms=ms, work_item=work_item,
         )  # fmt: skip
         rows.close_segment(cursor, self.turn_id, ms)
+        _end_words(cursor, self.turn_id)
         return counts

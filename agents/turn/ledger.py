@@ -58,6 +58,8 @@ def call_line(call: CallRecord) -> str:
     head = f"- `{clean(call.name)}`({arguments(call.args)})"
     if not call.done:
         return f"{head}: outcome not observed; look before you act"
+    if call.ok is None:
+        return f"{head} was denied by a person and not run; do not call it again"
     if not call.ok:
         return f"{head} failed: {elide(call.result, FAILURE_CHARS)} (may be tried again)"
     if call.effect is Effect.READ:

@@ -9,7 +9,7 @@ back in the next request.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final
 
@@ -27,8 +27,10 @@ from agents.llm.base import (
     ToolSchema,
     Usage,
 )
+from agents.tools import discovery
 from agents.tools.run_call import CallResult, run_call
-from agents.turn import outcome, resume, rows, sizes, words
+from agents.tools.tool import Tool
+from agents.turn import discovering, outcome, resume, rows, sizes, steering, suspend, words
 from agents.turn.coast import coast, step
 from agents.turn.machine import (
     Ask,
@@ -67,9 +69,11 @@ def ask(running: Running, state: State, command: Ask) -> State:
         return stopped
     running.journal.prove()
     phase = _phase(running, command)
+    notes = steering.unread(running.record.head.id, phase.phase)
+    heard = steering.said(notes, running.snapshot)
     try:
         provider = chain.provider_for(running.snapshot, running.handle, command.phase.value)
-        request = _request(running, phase)
+        request = _request(running, phase, heard)
         running.live.asking(phase, command.round)
         db.release()
         began, started = clock.now(), clock.monotonic()
@@ -80,10 +84,12 @@ def ask(running: Running, state: State, command: Ask) -> State:
         return _failed_call(running, state, command.phase, error)
     failpoint("answer.received")
     ms = round((clock.monotonic() - started) * 1000)
-    item = RoundRecord(new_id(), command.round, answer, began, ms)
+    item = RoundRecord(new_id(), command.round, answer, began, ms, heard=heard)
+    item.full = chain.nearly_full(running.snapshot, answer)
     item.calls = _calls(running, phase, answer)
     phase.rounds.append(item)
     phase.provider_key, phase.model = answer.provider_key, answer.model
+    running.journal.heard(notes, phase, item.n)
     return _take(running, state, phase, item)
 
 
@@ -100,6 +106,8 @@ def _phase(running: Running, command: Ask) -> PhaseRecord:
     if known is not None:
         return known
     phase = OPEN[command.phase](running, command)
+    if phase.phase is PhaseName.EXECUTE:
+        phase.round_ceiling = running.limits.ceiling
     running.record.phases.append(phase)
     failpoint("context.built")
     return phase
@@ -120,14 +128,15 @@ def _tell_start(running: Running, phase: PhaseRecord) -> None:
             "tools": len(phase.tools),
             "prompt_size": sizes.of_opening(phase),
             "prefetch_summary": sizes.of_prefetches(phase),
+            "prefetching": phase.gathering,
         },
     )
 
 
-def _request(running: Running, phase: PhaseRecord) -> Request:
+def _request(running: Running, phase: PhaseRecord, heard: str) -> Request:
     return Request(
         system=phase.system,
-        messages=resume.conversation(phase),
+        messages=resume.conversation(phase, heard),
         tools=tuple(ToolSchema(**tool) for tool in phase.tools),
         max_tokens=0,
         stream=True,
@@ -176,16 +185,24 @@ def _call(
     if part.name == words.TERMINATOR[phase.phase]:
         call.origin, call.read_only = "control", "no"
     elif tool is not None:
-        call.origin = "builtin" if tool.action else "mcp"
-        call.server = "" if tool.source == "builtin" else tool.source.removeprefix("mcp:")
+        call.origin = _origin(tool)
+        call.server = tool.server[:64]
         call.read_only, call.surface = tool.read_only, tool.surface or ""
         call.op_id = operation_id(running.record.head.work_key, part.name, part.arguments, earlier)
+        if discovering.hidden(phase, tool):
+            finish(call, CallResult.failed(discovery.activate_first(tool.name)))
     else:
         call.origin = "unknown"
-        finish(call, CallResult(ok=False, text=words.UNKNOWN_TOOL.format(name=part.name)))
+        finish(call, CallResult.failed(discovering.unknown(running, part.name)))
     if part.arguments is None and not call.done:
         finish(call, CallResult(ok=False, text=f"{part.name} was not run. {part.error}"))
     return call
+
+
+def _origin(tool: Tool) -> str:
+    if tool.source == suspend.SOURCE:
+        return Effect.WAIT.value
+    return "mcp" if tool.server else "builtin"
 
 
 def finish(call: CallRecord, result: CallResult, ms: int | None = None) -> None:
@@ -215,7 +232,7 @@ def _take(running: Running, state: State, phase: PhaseRecord, item: RoundRecord)
             outcome.settle(running, state, cursor)
         refusal = charge(
             cursor,
-            _charge_of(running, phase, item),
+            charge_of(running, phase, item),
             limits=limits_for(running.record.head.seat_id, company),
             tz=company.timezone,
             now=clock.now(),
@@ -237,10 +254,14 @@ def note_unobserved(running: Running, state: State) -> None:
     tokens here, for nobody knows them.
     """
     # A submission is checked and its reviewer asked without a commit between.
-    checked = state.position is Position.CHECKING
-    if not checked and state.position is not Position.ASKING:
+    asked = {
+        Position.CHECKING: PhaseName.REVIEW,
+        Position.JUDGING: PhaseName.JUDGE,
+        Position.ASKING: state.phase,
+    }
+    phase = asked.get(state.position)
+    if phase is None:
         return
-    phase = PhaseName.REVIEW if checked else state.phase
     lost = Charge(
         seat_id=running.record.head.seat_id,
         who=running.handle,
@@ -255,7 +276,8 @@ def note_unobserved(running: Running, state: State) -> None:
         charge(cursor, lost, limits={}, tz=epochs.active().timezone, now=clock.now())
 
 
-def _charge_of(running: Running, phase: PhaseRecord, item: RoundRecord) -> Charge:
+def charge_of(running: Running, phase: PhaseRecord, item: RoundRecord) -> Charge:
+    """Returns what an answer costs, as it is charged."""
     answer = item.answer
     return Charge(
         seat_id=running.record.head.seat_id,
@@ -319,11 +341,19 @@ class CallPen:
     op_id: str = ""
     scope: str = ""
     landed: bool = False
+    preface: str = ""
 
     def fence(self) -> None:
         self.running.journal.fence()
 
+    def prefaced(self, result: CallResult) -> CallResult:
+        """Returns a result behind what a person changed about its call."""
+        if not self.preface:
+            return result
+        return replace(result, text=f"{self.preface}\n\n{result.text}")
+
     def land(self, result: CallResult) -> None:
+        result = self.prefaced(result)
         finish(self.call, result, round((clock.monotonic() - self.started) * 1000))
         self.running.journal.land(self.call)
         self.running.live.called(self.call)
@@ -337,16 +367,23 @@ def run(running: Running, state: State, command: RunCall) -> State:
     write, since it may be read again; a call into another system is recorded at once.
     """
     call = resume.current_call(running.record, state)
-    if call.effect is not Effect.READ:
+    if call.effect is not Effect.READ or call.id in running.record.waits:
         stopped = stop_asked(running, state)
         if stopped is not None:
             return stopped
-    if call.id == running.ambiguous:
+    word = suspend.look(running, state, call)
+    if isinstance(word, suspend.Hangs):
+        return word.state
+    if isinstance(word, suspend.Said):
+        finish(call, word.result)
+        call.ok = None if word.denied else call.ok
+        running.journal.resulted(call)
+    elif call.id == running.ambiguous:
         running.ambiguous = None
         finish(call, CallResult(ok=False, text=words.NOT_OBSERVED))
         running.journal.resulted(call)
     else:
-        _perform(running, call)
+        _perform(running, call, word)
     fact = due(resume.called(call), "the result of the call")
     state = coast(running, step(running, state, fact))
     if running.marks:
@@ -355,22 +392,28 @@ def run(running: Running, state: State, command: RunCall) -> State:
     return state
 
 
-def _perform(running: Running, call: CallRecord) -> None:
+def _perform(running: Running, call: CallRecord, leave: suspend.Go) -> None:
     tool = running.tool(call.name)
     # The journal keeps what the model wrote; the tool gets what a text can hold.
-    part = ToolCallPart(call.call_id, call.name, cleaned(call.args), call.args_text)
+    args = call.args if leave.args is None else leave.args
+    part = ToolCallPart(call.call_id, call.name, cleaned(args), call.args_text)
     failpoint("call.before")
     call.started_at = clock.now()
-    pen = CallPen(running, call, clock.monotonic(), call.op_id, running.journal.scope)
-    if call.effect is Effect.OUTSIDE:
+    pen = CallPen(
+        running, call, clock.monotonic(), call.op_id, running.journal.scope, preface=leave.preface
+    )
+    if call.effect is Effect.OUTSIDE or (tool is not None and tool.action is None):
         running.journal.prove(always=True)
         running.live.calling(call)
         db.release()
     if tool is None:
-        result = CallResult(ok=False, text=words.UNKNOWN_TOOL.format(name=call.name))
+        result = CallResult.failed(discovering.unknown(running, call.name))
+    elif tool.name in discovery.NAMES:
+        result = discovering.run(running, call)
     else:
         result = run_call(tool, part, running.actor, pen)
     if not pen.landed:
+        result = pen.prefaced(result)
         finish(call, result, round((clock.monotonic() - pen.started) * 1000))
         running.journal.resulted(call)
         if call.effect is Effect.OUTSIDE:

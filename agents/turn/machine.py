@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from agents.turn.repeats import Repeats
 from agents.turn.states import (
     Answered,
     Ask,
@@ -22,6 +23,8 @@ from agents.turn.states import (
     Command,
     End,
     Fact,
+    Judge,
+    Judged,
     Limits,
     LoopBack,
     LoopedBack,
@@ -38,11 +41,13 @@ from agents.turn.states import (
     Settle,
     State,
     StopAsked,
+    Suspended,
     Weigh,
     Weighed,
 )
 
 __all__ = [
+    "HANDED_OVER",
     "NO_REVIEW",
     "OVERTURNED",
     "UNFINISHED_STOPS",
@@ -57,6 +62,8 @@ __all__ = [
     "End",
     "Fact",
     "Impossible",
+    "Judge",
+    "Judged",
     "Limits",
     "LoopBack",
     "LoopedBack",
@@ -73,6 +80,7 @@ __all__ = [
     "Settle",
     "State",
     "StopAsked",
+    "Suspended",
     "Weigh",
     "Weighed",
     "advance",
@@ -90,6 +98,12 @@ OVERTURNED = (
     "The reviewer found the work done, but whoever asked has received nothing: no successful call "
     "of this turn landed where they asked. Answer them there, then submit again."
 )
+
+HANDED_OVER = (
+    "The conversation had nearly filled the model's context, so you go on in a fresh one. What was "
+    "done so far is listed below: build on it, read again only what you need, and keep it short."
+)
+HANDOVERS = 2
 
 
 class Impossible(Exception):
@@ -114,11 +128,16 @@ def _want_ask(state: State) -> tuple[Command, ...]:
             state.phase,
             state.iteration,
             state.rounds,
-            state.limits.rounds(state.phase),
+            allowed(state),
             corrective=state.callless > 0,
             correction=state.correction,
         ),
     )
+
+
+def _want_judge(state: State) -> tuple[Command, ...]:
+    left = state.limits.ceiling - state.rounds
+    return (Judge(state.iteration, state.rounds, min(state.limits.step, left)),)
 
 
 def _want_end(state: State) -> tuple[Command, ...]:
@@ -135,6 +154,7 @@ _WANTED: dict[Position, Callable[[State], tuple[Command, ...]]] = {
     Position.OPENING: lambda _: (Open(),),
     Position.ASKING: _want_ask,
     Position.CALLING: lambda s: (RunCall(s.phase, s.iteration, s.next_call),),
+    Position.JUDGING: _want_judge,
     Position.CHECKING: lambda s: (Check(s.iteration),),
     Position.WEIGHING: lambda s: (Weigh(s.iteration),),
     Position.LOOPING: lambda s: (LoopBack(s.iteration, s.notes, s.correction),),
@@ -185,7 +205,9 @@ def _open(state: State, fact: Opened) -> State:
 
 
 def _answer(state: State, fact: Answered) -> State:
-    state = replace(state, answers=state.answers + 1, rounds=state.rounds + 1)
+    state = replace(
+        state, answers=state.answers + 1, rounds=state.rounds + 1, full=_fills(state, fact)
+    )
     if fact.stop == "refusal":
         return _fail(state, "refusal", fact.explanation or "The model refused to go on.")
     if fact.stop in UNFINISHED_STOPS:
@@ -195,6 +217,10 @@ def _answer(state: State, fact: Answered) -> State:
     return replace(
         state, position=Position.CALLING, calls=fact.calls, next_call=0, callless=0, submitted=False
     )
+
+
+def _fills(state: State, fact: Answered) -> bool:
+    return fact.full and state.phase is PhaseName.EXECUTE
 
 
 def _unfinished(stop: str) -> str:
@@ -207,13 +233,53 @@ def _unfinished(stop: str) -> str:
 
 
 def _without_a_call(state: State) -> State:
-    if state.callless > state.limits.re_asks or _out_of_rounds(state):
+    if state.callless > state.limits.re_asks:
         return _unsubmitted(state)
-    return state
+    if state.full:
+        return _hand_over(state)
+    if not _out_of_rounds(state):
+        return state
+    # Prose on the last round: the rest of the re-asks is spent past it, and no judge is asked.
+    if _may_extend(state):
+        return replace(state, granted=state.granted + 1)
+    return _unsubmitted(state)
+
+
+def allowed(state: State) -> int:
+    """Returns how many rounds the current pass has, with those that were granted."""
+    return state.limits.rounds(state.phase) + state.granted
 
 
 def _out_of_rounds(state: State) -> bool:
-    return state.rounds >= state.limits.rounds(state.phase)
+    return state.rounds >= allowed(state)
+
+
+def _may_extend(state: State) -> bool:
+    return state.phase is PhaseName.EXECUTE and state.rounds < state.limits.ceiling
+
+
+def _judge(state: State, fact: Judged) -> State:
+    if fact.rounds < 1:
+        return _unsubmitted(state)
+    return replace(state, position=Position.ASKING, granted=state.granted + fact.rounds)
+
+
+def _hand_over(state: State) -> State:
+    """Goes on in a fresh conversation; one that fills at once every time would never end."""
+    if state.handovers >= HANDOVERS:
+        return _fail(
+            state,
+            "context_exceeded",
+            f"The work filled the model's context {HANDOVERS + 1} times in a row.",
+        )
+    return replace(
+        state,
+        position=Position.LOOPING,
+        handovers=state.handovers + 1,
+        spared=state.spared + 1,
+        notes="",
+        correction=HANDED_OVER,
+    )
 
 
 def _unsubmitted(state: State) -> State:
@@ -229,6 +295,9 @@ def _review(state: State) -> State:
         position=Position.ASKING,
         phase=PhaseName.REVIEW,
         rounds=0,
+        granted=0,
+        full=False,
+        handovers=0,
         callless=0,
         calls=0,
         next_call=0,
@@ -242,14 +311,20 @@ def _call(state: State, fact: Called) -> State:
         raise Impossible(f"call {fact.order} answered while call {state.next_call} was due")
     submitted = state.submitted or fact.submitted
     state = replace(state, next_call=state.next_call + 1, submitted=submitted)
+    if fact.digest and state.phase is PhaseName.EXECUTE:
+        state = replace(state, repeats=state.repeats.after(fact.digest, state.rounds))
     if state.next_call < state.calls:
         return state
     if submitted:
         executing = state.phase is PhaseName.EXECUTE
         return replace(state, position=Position.CHECKING if executing else Position.WEIGHING)
-    if _out_of_rounds(state):
+    if state.repeats.over:
         return _unsubmitted(state)
-    return replace(state, position=Position.ASKING)
+    if state.full:
+        return _hand_over(state)
+    if not _out_of_rounds(state):
+        return replace(state, position=Position.ASKING)
+    return replace(state, position=Position.JUDGING) if _may_extend(state) else _unsubmitted(state)
 
 
 def _check(state: State, fact: Checked) -> State:
@@ -284,7 +359,7 @@ def _iterate(state: State, fact: Weighed, *, notes: str, correction: str) -> Sta
 
 
 def _again(state: State, *, notes: str, correction: str) -> State:
-    if state.iteration >= state.limits.iterations:
+    if state.iteration - state.spared >= state.limits.iterations:
         reason = correction or notes
         return _fail(
             state,
@@ -303,6 +378,9 @@ def _loop(state: State, fact: LoopedBack) -> State:
         phase=PhaseName.EXECUTE,
         iteration=state.iteration + 1,
         rounds=0,
+        granted=0,
+        full=False,
+        repeats=Repeats(),
         callless=0,
         calls=0,
         next_call=0,
@@ -314,7 +392,7 @@ def _loop(state: State, fact: LoopedBack) -> State:
 
 
 def _park(reason: str) -> Callable[[State, Any], State]:
-    def rule(state: State, fact: BudgetRefused | ProviderDown) -> State:
+    def rule(state: State, fact: BudgetRefused | ProviderDown | Suspended) -> State:
         return replace(
             state,
             position=Position.PARKED,
@@ -324,6 +402,10 @@ def _park(reason: str) -> Callable[[State, Any], State]:
         )
 
     return rule
+
+
+def _suspend(state: State, fact: Suspended) -> State:
+    return _park(fact.reason)(state, fact)
 
 
 def _resume(state: State, fact: Resumed) -> State:
@@ -346,6 +428,7 @@ _LIVE = (
     Position.OPENING,
     Position.ASKING,
     Position.CALLING,
+    Position.JUDGING,
     Position.CHECKING,
     Position.WEIGHING,
     Position.LOOPING,
@@ -356,6 +439,8 @@ _RULES: dict[tuple[Position, type], Callable[[State, Any], State]] = {
     (Position.ASKING, Answered): _answer,
     (Position.ASKING, ProviderDown): _park("provider"),
     (Position.CALLING, Called): _call,
+    (Position.CALLING, Suspended): _suspend,
+    (Position.JUDGING, Judged): _judge,
     (Position.CHECKING, Checked): _check,
     (Position.WEIGHING, Weighed): _weigh,
     (Position.LOOPING, LoopedBack): _loop,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from agents.events import SpendAdded, TurnSettled
 from agents.mail import claim
-from agents.turn import colleague, telling, words
+from agents.turn import colleague, remember, telling, words
 from agents.turn.machine import End, Outcome, PhaseName, State, due
 from agents.turn.phases import review
-from agents.turn.record import TurnRecord
+from agents.turn.record import TurnRecord, Wait
 from agents.turn.running import Running, TurnEnd
 from crewlet.kernel.actions import release_scope
 from crewlet.kernel.events import EventType, announce
@@ -17,6 +17,9 @@ from crewlet.kernel.failpoints import failpoint
 
 if TYPE_CHECKING:
     from django.db.backends.utils import CursorWrapper
+
+
+UNSETTLED: Final = ("parked", "suspended", "released")
 
 
 def settle(running: Running, state: State, cursor: CursorWrapper) -> None:
@@ -50,6 +53,7 @@ def settle(running: Running, state: State, cursor: CursorWrapper) -> None:
             head.id, head.seat_id, running.handle, head.work_key, end.outcome.value, result, learns
         )
     )
+    remember.conversation(running, state, cursor, end, result)
     claim.settle(cursor, head.id, end.outcome.value)
     release_scope(running.journal.scope)
     _publish(running, state, end, worked=worked, tokens=(tokens_in, tokens_out), item=item)
@@ -160,14 +164,17 @@ def _publish(
 
 def _summary(running: Running, end: End) -> str:
     words_for = {
-        Outcome.COMPLETED: "finished",
+        Outcome.COMPLETED: "finished a turn",
         Outcome.SKIPPED: "had nothing to do",
         Outcome.STOPPED: "was stopped",
-        Outcome.FAILED: "failed",
+        Outcome.FAILED: "failed in a turn",
     }
-    about = str(running.record.head.trigger.get("summary", ""))
+    head = running.record.head
+    about = str(head.trigger.get("summary", ""))
     said = f"{running.seat.name} {words_for[end.outcome]}"
-    return f"{said}: {about}" if about else said
+    if head.work_item_key:
+        said = f"{said} on {head.work_item_key}"
+    return f"{said} ({about})" if about else said
 
 
 def park(
@@ -199,6 +206,28 @@ def park(
     running.finished = TurnEnd("parked", error=message, wake_at=until)
 
 
+def suspend(running: Running, state: State, cursor: CursorWrapper, wait: Wait, about: str) -> None:
+    """Parks the turn on a person in the current transaction; its mail counts as worked.
+
+    Other than at a budget or a provider, nothing keeps the seat from its other mail.
+    """
+    until = due(state.wake_at, "the wake time")
+    detail = {"message": about, "wait": str(wait.id), "kind": wait.kind}
+    running.journal.park(
+        cursor, reason=state.park_reason, detail=detail, until=until, ms=running.ms
+    )
+    claim.settle(cursor, running.record.head.id, "suspended")
+    running.journal.tell(
+        EventType.AGENT_TURN_PARKED,
+        f"{running.seat.name} waits for a person: {about}",
+        payload={"reason": state.park_reason, "suspended": True, **detail},
+        topics=(f"seat:{running.handle}", "inbox"),
+    )
+    running.journal.flush(cursor)
+    running.marks.append("parked")
+    running.finished = TurnEnd("suspended", error=about, wake_at=until)
+
+
 def release(running: Running, error: str, cursor: CursorWrapper) -> None:
     """Hands the mail back: no answer is on record, so the engine may try it again."""
     end = End(Outcome.FAILED, "error", error)
@@ -227,5 +256,5 @@ def fire_marks(running: Running) -> None:
     for name in running.marks:
         failpoint(name)
     running.marks.clear()
-    if running.finished is not None and running.finished.kind not in ("parked", "released"):
+    if running.finished is not None and running.finished.kind not in UNSETTLED:
         failpoint("settled")

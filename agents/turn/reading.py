@@ -1,4 +1,4 @@
-"""Reads a turn's rows back into a record: five queries, whatever its length."""
+"""Reads a turn's rows back into a record: six queries, whatever its length."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from agents.turn.record import (
     RoundRecord,
     TurnHead,
     TurnRecord,
+    Wait,
 )
 from crewlet.kernel.errors import NotFound
 
@@ -31,12 +32,12 @@ FROM agents_turn WHERE id = %s
 _PHASES = """
 SELECT id, phase, iteration, status, provider_key, model, system, system_outline, "user",
     user_outline, tools, max_rounds, declined, rescued, error_kind, error, submission, started_at,
-    ended_at
+    ended_at, host_round, round_ceiling
 FROM agents_phase WHERE turn_id = %s ORDER BY iteration, started_at, id
 """
 
 _ROUNDS = """
-SELECT r.id, r.phase_id, r.n, r.started_at, r.ms, r.note, r.answer
+SELECT r.id, r.phase_id, r.n, r.started_at, r.ms, r.heard, r.note, r.answer, r.full_context
 FROM agents_round r JOIN agents_phase p ON p.id = r.phase_id
 WHERE p.turn_id = %s ORDER BY r.phase_id, r.n
 """
@@ -47,6 +48,11 @@ SELECT c.id, c.round_id, c.ord, c.name, c.args_text, c.origin, c.server, c.read_
 FROM agents_toolcall c JOIN agents_round r ON r.id = c.round_id
 JOIN agents_phase p ON p.id = r.phase_id
 WHERE p.turn_id = %s ORDER BY c.round_id, c.ord
+"""
+
+_WAITS = """
+SELECT call_id, id, kind, state, until, decision, words, edited_text, by
+FROM agents_suspension WHERE turn_id = %s
 """
 
 _ITERATIONS = """
@@ -108,6 +114,18 @@ def standing(turn_id: UUID) -> Standing:
     return Standing(turn_id, *found[0])
 
 
+_OPEN_OF = """
+SELECT id FROM agents_turn WHERE seat_id = %s AND stage <> 'done'
+ORDER BY stage = 'parked', started_at DESC LIMIT 1
+"""
+
+
+def open_of(seat_id: UUID) -> Standing | None:
+    """Returns the turn of a seat that has not ended, a running one before a parked one."""
+    found = _rows(_OPEN_OF, seat_id)
+    return standing(found[0][0]) if found else None
+
+
 def head(turn_id: UUID) -> TurnHead:
     """Returns what a turn was claimed with. Raises NotFound."""
     found = _rows(_HEAD, turn_id)
@@ -147,13 +165,16 @@ def _fill(record: TurnRecord) -> None:
     turn_id = record.head.id
     phases = {row[0]: _phase(row) for row in _rows(_PHASES, turn_id)}
     rounds: dict[UUID, RoundRecord] = {}
-    for ident, phase_id, n, started_at, ms, note, answer in _rows(_ROUNDS, turn_id):
-        item = RoundRecord(ident, n, Answer.from_json(answer), started_at, ms, note=note)
+    for ident, phase_id, n, started_at, ms, heard, note, answer, full in _rows(_ROUNDS, turn_id):
+        item = RoundRecord(
+            ident, n, Answer.from_json(answer), started_at, ms, note=note, heard=heard, full=full
+        )
         rounds[ident] = item
         phases[phase_id].rounds.append(item)
     for row in _rows(_CALLS, turn_id):
         rounds[row[1]].calls.append(_call(row, rounds[row[1]].answer))
     record.phases = list(phases.values())
+    record.waits = {row[0]: Wait(*row[1:]) for row in _rows(_WAITS, turn_id)}
     record.iterations = [IterationRow(*row) for row in _rows(_ITERATIONS, turn_id)]
 
 
@@ -161,7 +182,7 @@ def _phase(row: tuple[Any, ...]) -> PhaseRecord:
     (
         ident, phase, iteration, status, provider_key, model, system, system_outline, user,
         user_outline, tools, max_rounds, declined, rescued, error_kind, error, submission,
-        started_at, ended_at,
+        started_at, ended_at, host_round, round_ceiling,
     ) = row  # fmt: skip
     return PhaseRecord(
         id=ident,
@@ -183,6 +204,8 @@ def _phase(row: tuple[Any, ...]) -> PhaseRecord:
         error_kind=error_kind,
         error=error,
         ended_at=ended_at,
+        host_round=host_round,
+        round_ceiling=round_ceiling,
         stored=True,
     )
 

@@ -28,12 +28,14 @@ class Effect(StrEnum):
     | read    | proved to change nothing               | reads again                  |
     | outside | somebody else's system                 | says it was not observed     |
     | control | ends a phase, answered by the engine   | answers it again             |
+    | wait    | asks a person and hangs until they speak | asks under the same row       |
     """
 
     OWN = "own"
     READ = "read"
     OUTSIDE = "outside"
     CONTROL = "control"
+    WAIT = "wait"
 
 
 @dataclass(slots=True)
@@ -62,6 +64,8 @@ class CallRecord:
     def effect(self) -> Effect:
         if self.name in SUBMITTERS:
             return Effect.CONTROL
+        if self.origin == Effect.WAIT:
+            return Effect.WAIT
         if self.read_only == "yes":
             return Effect.READ
         return Effect.OWN if self.origin == "builtin" else Effect.OUTSIDE
@@ -78,7 +82,11 @@ class CallRecord:
 
 @dataclass(slots=True)
 class RoundRecord:
-    """One answer with its calls. `note` is what the engine told the model after it."""
+    """One answer with its calls.
+
+    `heard` is what people told the model right before it, `note` what the engine told it after.
+    `full` tells that the conversation had nearly filled the model's context by then.
+    """
 
     id: UUID
     n: int
@@ -87,11 +95,17 @@ class RoundRecord:
     ms: int
     calls: list[CallRecord] = field(default_factory=list)
     note: str = ""
+    heard: str = ""
+    full: bool = False
 
 
 @dataclass(slots=True)
 class PhaseRecord:
-    """One phase of one iteration with the very prompts its model was given."""
+    """One phase of one iteration with the very prompts its model was given.
+
+    A judge's has a `host_round`: how many rounds the pass had used that it was asked about.
+    `max_rounds` and `round_ceiling` are the limits it began with.
+    """
 
     id: UUID
     phase: PhaseName
@@ -112,7 +126,13 @@ class PhaseRecord:
     error_kind: str = ""
     error: str = ""
     ended_at: datetime | None = None
+    host_round: int = 0
+    round_ceiling: int = 0
     stored: bool = False
+    gathering: dict[str, Any] = field(default_factory=dict)
+    """How the reading of its opening's blocks went; told with its start, not stored."""
+    widened: bool = False
+    """Whether `tools` has grown since the phase was stored."""
     rounds: list[RoundRecord] = field(default_factory=list)
 
     def calls(self) -> Iterator[CallRecord]:
@@ -141,6 +161,24 @@ class IterationRow:
     notes: str = ""
     completed_work: str = ""
     engine_correction: str = ""
+
+
+@dataclass(slots=True)
+class Wait:
+    """A call that hangs on a person, and what they said.
+
+    kind: `answer` or `approval`; state: open, answered, taken, closed; decision: answer, approve,
+    edit, deny, or empty while nobody has spoken.
+    """
+
+    id: UUID
+    kind: str
+    state: str
+    until: datetime
+    decision: str = ""
+    words: str = ""
+    edited_text: str = ""
+    by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,10 +220,12 @@ class TurnRecord:
     head: TurnHead
     phases: list[PhaseRecord] = field(default_factory=list)
     iterations: list[IterationRow] = field(default_factory=list)
+    waits: dict[UUID, Wait] = field(default_factory=dict)
+    """What hangs or hung on a person, by the row of the call."""
 
-    def phase(self, name: PhaseName, iteration: int) -> PhaseRecord | None:
+    def phase(self, name: PhaseName, iteration: int, host_round: int = 0) -> PhaseRecord | None:
         for item in self.phases:
-            if item.phase is name and item.iteration == iteration:
+            if (item.phase, item.iteration, item.host_round) == (name, iteration, host_round):
                 return item
         return None
 
@@ -196,6 +236,11 @@ class TurnRecord:
 
     def iteration(self, n: int) -> IterationRow | None:
         return next((row for row in self.iterations if row.n == n), None)
+
+    @property
+    def heard(self) -> tuple[str, ...]:
+        """What people told its models while it ran, in the order in which they read it."""
+        return tuple(item.heard for phase in self.phases for item in phase.rounds if item.heard)
 
     @property
     def answers(self) -> int:

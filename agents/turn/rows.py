@@ -79,9 +79,9 @@ _PHASE = """
 INSERT INTO agents_phase
     (id, turn_id, phase, iteration, status, provider_key, model, system, system_outline, "user",
      user_outline, tools, max_rounds, declined, rescued, error_kind, error, submission, started_at,
-     ended_at)
-VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
-ON CONFLICT (turn_id, phase, iteration) DO NOTHING
+     ended_at, host_round, round_ceiling)
+VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+ON CONFLICT (turn_id, phase, iteration, host_round) DO NOTHING
 """
 
 _PHASE_STATE = """
@@ -89,6 +89,9 @@ UPDATE agents_phase SET status = %s, provider_key = %s, model = %s, declined = %
     error_kind = %s, error = %s, submission = %s, ended_at = %s
 WHERE id = %s
 """
+
+
+_PHASE_TOOLS = "UPDATE agents_phase SET tools = %s WHERE id = %s"
 
 
 def write_phase(cursor: Cursor, turn_id: UUID, phase: PhaseRecord) -> None:
@@ -99,6 +102,9 @@ def write_phase(cursor: Cursor, turn_id: UUID, phase: PhaseRecord) -> None:
             phase.error_kind, clean(phase.error), as_json(phase.submission), phase.ended_at,
         )  # fmt: skip
         cursor.execute(_PHASE_STATE, (*state, phase.id))
+        if phase.widened:
+            cursor.execute(_PHASE_TOOLS, (as_json(phase.tools), phase.id))
+            phase.widened = False
         return
     cursor.execute(
         _PHASE,
@@ -108,6 +114,7 @@ def write_phase(cursor: Cursor, turn_id: UUID, phase: PhaseRecord) -> None:
             clean(phase.user), as_json(phase.user_outline), as_json(phase.tools),
             phase.max_rounds, phase.declined, phase.rescued, phase.error_kind,
             clean(phase.error), as_json(phase.submission), phase.started_at, phase.ended_at,
+            phase.host_round, phase.round_ceiling,
         ),
     )  # fmt: skip
     phase.stored = True
@@ -122,8 +129,9 @@ WITH counted AS (
 )
 INSERT INTO agents_round
     (id, phase_id, n, started_at, ms, stop_reason, model, provider_key, tokens_in, tokens_out,
-     cache_read, cache_write, reasoning, content, declined, note, answer)
-VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+     cache_read, cache_write, reasoning, content, declined, heard, note, answer,
+     full_context)
+VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
 """
 
 
@@ -149,7 +157,7 @@ def write_round(
             item.id, phase.id, item.n, item.started_at, item.ms, answer.stop.value,
             answer.model, answer.provider_key, usage.input, usage.output, usage.cache_read,
             usage.cache_write, clean(answer.reasoning), clean(answer.text), bool(item.note),
-            item.note, json.dumps(answer.to_json()),
+            item.heard, item.note, json.dumps(answer.to_json()), item.full,
         ),
     )  # fmt: skip
     write_calls(cursor, item.id, item.calls)

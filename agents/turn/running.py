@@ -9,10 +9,12 @@ from uuid import UUID
 
 from agents.tools.registry import surface
 from agents.tools.tool import Tool
+from agents.turn import approvals
 from agents.turn.delivery import Held
 from agents.turn.frames import Frames
 from agents.turn.journal import Journal
-from agents.turn.machine import State
+from agents.turn.limits import limits_for
+from agents.turn.machine import Limits, State
 from agents.turn.record import TurnRecord
 from crewlet.kernel import clock
 from crewlet.kernel.actors import Actor, TurnRef
@@ -49,8 +51,8 @@ class HostContext(Protocol):
 class TurnEnd:
     """How a run of a turn ended.
 
-    kind: completed, failed, skipped, stopped, parked (it goes on at `wake_at`) or released (its
-    mail waits to be tried again).
+    kind: completed, failed, skipped, stopped, parked (it goes on at `wake_at`), suspended (it goes
+    on when a person has spoken) or released (its mail waits to be tried again).
     """
 
     kind: str
@@ -81,6 +83,7 @@ class Running:
     live: Frames
     host: HostContext
     detail: dict[str, Any]
+    limits: Limits
     ambiguous: UUID | None = None
     started: float = field(default_factory=clock.monotonic)
     finished: TurnEnd | None = None
@@ -114,6 +117,7 @@ class Running:
             live=Frames(head, handle),
             host=host,
             detail=detail,
+            limits=limits_for(record, snapshot.document),
         )
 
     @property
@@ -121,8 +125,27 @@ class Running:
         """The delivering tools that the seat holds now."""
         return Held(tuple((tool.name, tool.surface or "") for tool in self.tools))
 
+    @property
+    def opening_tools(self) -> tuple[Tool, ...]:
+        """The tools that a phase begins with; those of servers are shown once activated."""
+        return tuple(tool for tool in self.tools if not tool.server)
+
+    def look_again(self) -> None:
+        """Takes the tools as they are now, after a server was asked for its own."""
+        self.tools = surface(self.snapshot, self.handle, "execute")
+
     def tool(self, name: str) -> Tool | None:
         return next((tool for tool in self.tools if tool.name == name), None)
+
+    @property
+    def gates(self) -> frozenset[str]:
+        """What this seat may call only with a person's leave."""
+        return approvals.gates(self.snapshot, self.handle)
+
+    def name_of(self, author: str) -> str:
+        """Returns an author as a model reads it: a seat's name with its handle, else the login."""
+        seat = self.snapshot.chart.seats.get(author)
+        return f"{seat.name} (@{author})" if seat else author
 
     @property
     def ms(self) -> int:

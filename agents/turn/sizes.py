@@ -15,7 +15,11 @@ def of_opening(phase: PhaseRecord) -> dict[str, int]:
 def of_last_request(phase: PhaseRecord) -> dict[str, int]:
     """Returns the sizes of the newest request that was answered: it carried every round before."""
     rounds = (
-        (item.answer.text, [(call.args_text, call.result) for call in item.calls], item.note)
+        (
+            item.answer.text,
+            [(call.args_text, call.result) for call in item.calls],
+            item.heard + item.note,
+        )
         for item in phase.rounds[:-1]
     )
     return prompt_size(phase.system, phase.user, said(rounds), phase.tools)

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
+from agents.turn.repeats import Repeats
+
 
 class Position(StrEnum):
     """Where a turn stands.
@@ -14,17 +16,19 @@ class Position(StrEnum):
     |----------|-----------------------------------------------------|--------------------------------|
     | opening  | the row exists, nothing was checked                  | Opened, StopAsked, Broke       |
     | asking   | the current phase wants a model answer               | Answered, ProviderDown, BudgetRefused, StopAsked, Broke |
-    | calling  | the last answer's calls run, one by one, in order    | Called, BudgetRefused, StopAsked, Broke |
+    | calling  | the last answer's calls run, one by one, in order    | Called, Suspended, BudgetRefused, StopAsked, Broke |
+    | judging  | the rounds are used up; a judge may grant more       | Judged, BudgetRefused, StopAsked, Broke |
     | checking | work was submitted; the engine compares it with the record | Checked, BudgetRefused, StopAsked, Broke |
     | weighing | the reviewer has spoken or ran out of rounds         | Weighed, BudgetRefused, StopAsked, Broke |
     | looping  | another iteration is due; this one is to be closed   | LoopedBack, BudgetRefused, StopAsked, Broke |
-    | parked   | a budget or a provider has no room; the rows wait    | Resumed                        |
+    | parked   | a budget, a provider or a person; the rows wait       | Resumed                        |
     | ended    | an outcome is settled; nothing may follow            | nobody                         |
     """  # noqa: E501 - a table row is one line
 
     OPENING = "opening"
     ASKING = "asking"
     CALLING = "calling"
+    JUDGING = "judging"
     CHECKING = "checking"
     WEIGHING = "weighing"
     LOOPING = "looping"
@@ -33,10 +37,14 @@ class Position(StrEnum):
 
 
 class PhaseName(StrEnum):
-    """Which model pass is running: the executor does the work, the reviewer judges it."""
+    """Which model pass is running: the executor does the work, the reviewer judges it.
+
+    The judge only says whether the executor may have more rounds.
+    """
 
     EXECUTE = "execute"
     REVIEW = "review"
+    JUDGE = "judge"
 
 
 class Outcome(StrEnum):
@@ -61,10 +69,16 @@ GUARDS = frozenset({"stall", "max_iter", "depth_cap", "scheduled_timeout", "unha
 
 @dataclass(frozen=True)
 class Limits:
-    """The ceilings of one turn (calls are model answers)."""
+    """The ceilings of one turn (rounds are model answers).
+
+    `ceiling` is the most that extension may reach, `step` rounds at a time; where it is no higher
+    than `executor_rounds` nothing is ever added.
+    """
 
     iterations: int = 3
     executor_rounds: int = 24
+    ceiling: int = 0
+    step: int = 8
     reviewer_rounds: int = 4
     re_asks: int = 2
     depth: int = 3
@@ -90,7 +104,11 @@ class End:
 
 @dataclass(frozen=True)
 class State:
-    """Everything the rules need to know about one turn."""
+    """Everything the rules need to know about one turn.
+
+    `granted` rounds were added to those of the executor's pass. `handovers` passes in a row ended
+    because the model's context was `full`; `spared` of them do not count as iterations.
+    """
 
     reply_kind: str
     limits: Limits = field(default_factory=Limits)
@@ -99,11 +117,16 @@ class State:
     iteration: int = 1
     answers: int = 0
     rounds: int = 0
+    granted: int = 0
     callless: int = 0
     calls: int = 0
     next_call: int = 0
     submitted: bool = False
     rescued: bool = False
+    full: bool = False
+    handovers: int = 0
+    spared: int = 0
+    repeats: Repeats = field(default_factory=Repeats)
     notes: str = ""
     correction: str = ""
     hashes: tuple[str, ...] = ()
@@ -126,19 +149,34 @@ class Opened:
 
 @dataclass(frozen=True)
 class Answered:
-    """A model answer is journalled: why it stopped and how many calls it asks for."""
+    """A model answer is journalled: why it stopped and how many calls it asks for.
+
+    `full` says that the conversation has nearly filled the model's context.
+    """
 
     stop: str
     calls: int
     explanation: str = ""
+    full: bool = False
 
 
 @dataclass(frozen=True)
 class Called:
-    """Call number `order` of the last answer has its result; `submitted` ends the phase."""
+    """Call number `order` of the last answer has its result; `submitted` ends the phase.
+
+    `digest` stands for the call with its arguments and its result.
+    """
 
     order: int
     submitted: bool = False
+    digest: str = ""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The judge has spoken, or could not: how many rounds the executor gets past its own."""
+
+    rounds: int = 0
 
 
 @dataclass(frozen=True)
@@ -185,6 +223,14 @@ class ProviderDown:
 
 
 @dataclass(frozen=True)
+class Suspended:
+    """The call that is due hangs on `reason` (a person), at the longest until `until`."""
+
+    reason: str
+    until: datetime
+
+
+@dataclass(frozen=True)
 class Resumed:
     """A parked turn was taken up again."""
 
@@ -210,11 +256,13 @@ Fact = (
     Opened
     | Answered
     | Called
+    | Judged
     | Checked
     | Weighed
     | LoopedBack
     | BudgetRefused
     | ProviderDown
+    | Suspended
     | Resumed
     | StopAsked
     | Broke
@@ -251,6 +299,15 @@ class RunCall:
 
 
 @dataclass(frozen=True)
+class Judge:
+    """Ask the judge whether a pass that used `round` rounds may have `step` more."""
+
+    iteration: int
+    round: int
+    step: int
+
+
+@dataclass(frozen=True)
 class Check:
     """Compare the submission of this iteration with the record."""
 
@@ -275,7 +332,7 @@ class LoopBack:
 
 @dataclass(frozen=True)
 class Park:
-    """Put the turn to sleep until `until` (reason `budget` or `provider`)."""
+    """Put the turn to sleep until `until` (reason `budget`, `provider` or `person`)."""
 
     reason: str
     until: datetime
@@ -295,4 +352,4 @@ class Settle:
     end: End
 
 
-Command = Open | Ask | RunCall | Check | Weigh | LoopBack | Park | Release | Settle
+Command = Open | Ask | RunCall | Judge | Check | Weigh | LoopBack | Park | Release | Settle

@@ -14,9 +14,47 @@ NOT_OBSERVED: Final = (
     "is not ours. It may have happened. Look before you act, and do not simply call it again."
 )
 
+IN_CIRCLES: Final = (
+    "You made the same call with the same arguments three times and got the same result each time; "
+    "once more will not change it. Do something else: other arguments, another tool, or a "
+    "colleague. If nothing is left to try, submit what you have and say what is missing."
+)
+
+WENT_IN_CIRCLES: Final = (
+    "The same calls were repeated with the same results, also after a warning, so the engine ended "
+    "this pass."
+)
+
 UNKNOWN_TOOL: Final = (
     "There is no tool `{name}` here. Use only the tools you were given, by their exact names."
 )
+
+NOTE_RANK: Final = (
+    "What a person tells you during the turn ranks with the message that woke you and amends it. "
+    "Where it breaks something that ranks higher (engine limits, company policy, a lead's standing "
+    "direction, your goal), do not follow it there: say so in your answer, and go on with the rest."
+)
+
+SECOND_WAIT: Final = (
+    "`{name}` was not run: an earlier call of the same answer already waited for a person, and one "
+    "wait is the most that an answer may hold. Read what they said; call it again if it still fits."
+)
+
+NOBODY_SPOKE: Final = (
+    "Nobody answered within {days} days, so the turn goes on without it. Nothing was run. Say what "
+    "is missing and from whom."
+)
+
+ANSWERED: Final = "{who} answers:\n\n{said}"
+
+LEAVE: Final = "{name} asks leave to run {tool}"
+
+DENIED: Final = (
+    "{who} denied this call, and it was not run: {why}\n\nThis is a decision and no fault. Do not "
+    "call it again in this turn; find a way without it, or say that you cannot go on."
+)
+
+EDITED: Final = "{who} changed the arguments before leave was given. It was run with: {args}"
 
 REMEDIES: Final = {
     "refusal": "Rephrase the request, or give it to somebody who may decide it.",
@@ -30,6 +68,11 @@ REMEDIES: Final = {
     "error": "Read the turn's record, say what is missing, and send it again.",
     "unhandled_exception": "This is a fault of the engine: read the turn's record and report it.",
 }
+
+
+def note(name: str, text: str) -> str:
+    """Returns a person's note as a running model reads it."""
+    return f"{name} tells you while you work:\n\n{text}"
 
 
 def corrective(phase: PhaseName) -> str:

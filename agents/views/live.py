@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime, time
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -21,6 +21,7 @@ from agents.views.tabs import live_tabs
 from agents.views.turn_grid import next_url, turn_grid
 from crewlet.console.grid import Column, grid
 from crewlet.console.pages import actor_of, draw, fragment, page
+from crewlet.console.windows import WORDS, day_of, midnight, window_of
 from crewlet.kernel import clock
 from crewlet.kernel.actors import Actor
 from crewlet.kernel.events import CATEGORIES, EventType
@@ -30,6 +31,7 @@ Row = Mapping[str, Any]
 SHOWN_PHASES, MORE_PHASES, PAGE_TURNS, PAGE_EVENTS = 20, 60, 100, 50
 QUIET_SECONDS, STALLED_SECONDS = 120, 600
 STEPS = ("context", "execute", "review")
+EVENT_WINDOWS = ("15m", "1h", "6h", "1d", "today", "7d", "30d")
 CATEGORY_NAMES = tuple(sorted(set(CATEGORIES.values())))
 EVENT_COLUMNS = (
     Column("text", "What"),
@@ -81,13 +83,13 @@ def turns(request: HttpRequest) -> HttpResponse:
     actor = actor_of(request)
     seat, failed = given.get("seat", ""), flag(given, "failed")
     outcome = one_of(given, "outcome", tuple(OUTCOME_WORDS))
-    window = axis.window_of(given, clock.now(), epochs.active().timezone)
-    narrowed = bool(seat or outcome or failed is not None or window.key)
+    window, timed = axis.window_of(given, clock.now(), epochs.active().timezone)
+    narrowed = bool(seat or outcome or failed is not None or timed)
 
     def ask(sort: str, cursor: str) -> Row:
         return queries.recent_turns(
             actor, seat=seat, outcome=outcome, failed=failed, stage="done", sort=sort,
-            ended=(window.since, window.until) if window.key else None,
+            ended=(window.since, window.until) if timed else None,
             cursor=cursor, limit=PAGE_TURNS,
         )  # fmt: skip
 
@@ -100,8 +102,8 @@ def turns(request: HttpRequest) -> HttpResponse:
         "tabs": live_tabs("turns"),
         "grid": shown,
         "axis": axis.drawn(actor, given, window, seat=seat, outcome=outcome, failed=failed),
-        "window": window,
-        "windows": axis.choices(window),
+        "window": window.key if timed else "",
+        "windows": axis.choices(window, narrowed=timed),
         "seats": _seats(),
         "seat": seat,
         "outcome": outcome,
@@ -117,6 +119,11 @@ def turns(request: HttpRequest) -> HttpResponse:
 def events(request: HttpRequest) -> HttpResponse:
     """Draws the events, fifty a page; the server applies every filter."""
     given = request.GET
+    window = window_of(
+        given.get("window", ""), takes=EVENT_WINDOWS, default=EVENT_WINDOWS[-1], now=clock.now(),
+        zone=epochs.active().timezone,
+    )  # fmt: skip
+    timed = window.key == given.get("window")
     found = feed.events(
         actor_of(request),
         category=one_of(given, "category", CATEGORY_NAMES),
@@ -124,13 +131,14 @@ def events(request: HttpRequest) -> HttpResponse:
         author=given.get("actor", ""),
         seat=seat_id(given),
         failed=flag(given, "failed"),
-        since=_day(given, "since"),
-        until=_day(given, "until"),
+        since=window.since if timed else _day(given, "since"),
+        until=window.until if timed else _day(given, "until"),
         cursor=given.get("cursor", ""),
         limit=PAGE_EVENTS,
     )
     names = ("category", "type", "actor", "seat", "failed", "since", "until")
     asked = {name: given.get(name, "") for name in names}
+    asked["window"] = window.key if timed else ""
     empty = {"title": "Nothing happened yet", "text": "What the engine does is told here.",
              "url": "/work/new", "act": "New item"}  # fmt: skip
     if any(asked.values()):
@@ -146,6 +154,8 @@ def events(request: HttpRequest) -> HttpResponse:
         "grid": shown,
         "asked": asked,
         "narrowed": any(asked.values()),
+        "windows": [(key, WORDS[key]) for key in EVENT_WINDOWS]
+        + ([(window.key, window.words)] if timed and window.key not in EVENT_WINDOWS else []),
         "types": [kind.value for kind in EventType],
         "categories": CATEGORY_NAMES,
         "seats": _seats(),
@@ -241,10 +251,10 @@ def _day(given: Mapping[str, str], name: str) -> datetime | None:
     text = given.get(name, "")
     if not text:
         return None
-    day = axis.day_of(text)
+    day = day_of(text)
     if day is None:
         raise bad(name, f"{name} is a day such as 2026-03-01.")
-    return datetime.combine(day, time(), tzinfo=epochs.active().timezone)
+    return midnight(day, epochs.active().timezone)
 
 
 def _event_line(event: Row, people: Mapping[str, Row]) -> dict[str, Any]:

@@ -9,10 +9,11 @@ from django.http import Http404, HttpRequest, HttpResponse
 
 from agents.live import pages as queries
 from agents.live.snapshot import seat_rows
+from agents.live.waits import card
 from agents.prompts.prefetch import PREFETCHES
 from agents.views.chart import legend, sentence, tree
 from agents.views.tabs import agents_tabs
-from agents.views.trace import one_round, trace
+from agents.views.trace import fate, one_round, trace
 from crewlet.console.pages import actor_of, draw, fragment, page
 from crewlet.kernel import clock
 from crewlet.kernel.actors import Actor
@@ -45,12 +46,13 @@ def turn(request: HttpRequest, turn_id: UUID) -> HttpResponse:
 
 @fragment
 def turn_part(request: HttpRequest, turn_id: UUID, part: str) -> HttpResponse:
-    """Draws the head, the transcript, the rail or the stop of a turn alone."""
+    """Draws the head, the transcript, the rail, the stop or the steering of a turn alone."""
     templates = {
         "head": "_turn_head",
         "transcript": "_turn_transcript",
         "rail": "_turn_rail",
         "stop": "_turn_stop",
+        "charge": "_turn_charge",
     }
     if part not in templates:
         raise Http404(f"A turn has no part '{part}'.")
@@ -113,4 +115,12 @@ def _turn(actor: Actor, turn_id: UUID) -> dict[str, Any]:
     if stop:
         detail = {**detail, "stop_request": {**stop, "by": name_of(stop["by"])}}
     blocks = {key for key, _ in PREFETCHES.items()}
-    return {"detail": detail, **trace(detail, clock.now(), blocks)}
+    drawn = trace(detail, clock.now(), blocks)
+    return {
+        "detail": detail,
+        **drawn,
+        "waits": [card({**wait, "by": name_of(wait["by"] or "")}, detail["seat"])
+                  for wait in detail.get("waits", [])],
+        "notes": [{**note, "name": name_of(note["by"]), "fate": fate(note)}
+                  for note in detail.get("notes", [])],
+    }  # fmt: skip

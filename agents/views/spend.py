@@ -9,16 +9,15 @@ from django.http import HttpRequest, HttpResponse
 
 from agents.budgets import spend
 from agents.queries import usage
-from agents.views.axis import day_of
 from crewlet.console.pages import actor_of, draw, fragment, page
+from crewlet.console.windows import day_words, window_of
 from crewlet.console.words import said
 from crewlet.kernel import clock
 from crewlet.kernel.actors import Actor
 from crewlet.kernel.authority import Grant, require
-from crewlet.kernel.errors import CrewletError, ErrorCode
 from orgs import epochs
 
-WINDOWS = {"7d": 7, "30d": 30, "90d": 90}
+WINDOWS = {"today": "Today", "7d": "7 days", "30d": "30 days", "90d": "90 days"}
 DEFAULT_WINDOW = "30d"
 NAMES = {"day": "Today", "week": "This week", "month": "This month"}
 
@@ -80,30 +79,31 @@ def columns(found: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def _overview(request: HttpRequest) -> dict[str, Any]:
     require(actor_of(request), Grant.STATE_READ)
-    chosen = request.GET.get("window", DEFAULT_WINDOW)
-    day = None if chosen in WINDOWS else day_of(chosen)
-    if chosen not in WINDOWS and day is None:
-        takes = f"{', '.join(WINDOWS)} or a day such as 2026-03-01"
-        words = f"window knows no '{chosen}'; it takes {takes}."
-        raise CrewletError(words, code=ErrorCode.INVALID_QUERY, field="window")
-    context: dict[str, Any] = {"tabs": sections("/spend"), "window": chosen}
+    tabs = sections("/spend")
     if epochs.current() is None:
-        return context | {"unset": True}
+        return {"tabs": tabs, "window": DEFAULT_WINDOW, "unset": True}
     snapshot, now = epochs.active(), clock.now()
-    span = usage.span_of(snapshot, now, days=WINDOWS.get(chosen), since=day, until=day)
+    chosen = window_of(
+        request.GET.get("window", ""), takes=WINDOWS, default=DEFAULT_WINDOW, now=now,
+        zone=snapshot.timezone, whole_days=True,
+    )  # fmt: skip
+    span = usage.span_of(snapshot, now, since=chosen.first, until=chosen.last)
     found = usage.breakdown(snapshot, span, previous=True)
     by_day = usage.series(snapshot, span, group="phase")
     scopes = spend.readable(snapshot, now)
     today = {scope.handle: window_face(scope.windows[0]) for scope in scopes or []}
-    return context | {
+    return {
+        "tabs": tabs,
+        "window": chosen.key,
         "unset": False,
-        "windows": [{"id": key, "days": days} for key, days in WINDOWS.items()],
+        "windows": WINDOWS,
         "company": [window_face(window) for window in scopes[0].windows] if scopes else None,
         "found": found,
-        "day": day and f"{day.day} {day:%b}",
+        "day": day_words(span.last) if span.days == 1 else "",
+        "other": "" if chosen.key in WINDOWS else chosen.words,
         "bands": [band["label"] for band in by_day["bands"]],
         "columns": columns(by_day),
-        "scope": f"Tokens by phase, {_days(span.days)} to {span.last.day} {span.last:%b}",
+        "scope": f"Tokens by phase, {_days(span.days)} to {day_words(span.last)}",
         "seats": [row | {"today": today.get(row["key"])} for row in found["by_seat"]],
         "splits": [
             ("By phase", "Phase", found["by_phase"]),

@@ -7,6 +7,7 @@ from typing import Any
 AGENTS = (("chart", "Chart", "/agents"), ("roster", "Roster", "/agents/roster"),
           ("teams", "Teams", "/agents/teams"))  # fmt: skip
 LIVE = (("live", "Now", "/live"), ("turns", "Turns", "/live/turns"),
+        ("runs", "Runs", "/live/runs"), ("a2a", "Asks", "/live/a2a"),
         ("events", "Events", "/live/events"))  # fmt: skip
 SEAT = {"agent": ("overview", "work", "turns", "memory", "settings"),
         "human": ("overview", "work", "settings")}  # fmt: skip

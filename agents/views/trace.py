@@ -42,14 +42,23 @@ def trace(detail: Row, now: datetime, prefetched: Collection[str] = ()) -> Out:
     }
 
 
+def fate(note: Row) -> str:
+    """Returns what became of a person's note, in words."""
+    if note["state"] == "delivered":
+        return f"read before round {note['round'] + 1} of {phase_name(note['phase']).lower()}"
+    if note["state"] == "expired":
+        return "expired: the turn ended first"
+    return "waits for the next round"
+
+
 def round_id(phase: str, iteration: int, number: int) -> str:
     """Returns the element id of a round: the live one and the finished one share it."""
     return f"r-{phase}-{iteration}-{number}"
 
 
-def phase_key(phase: str, iteration: int) -> str:
-    """Returns the part of ids that names a phase."""
-    return f"{phase}-{iteration}"
+def phase_key(phase: str, iteration: int, host_round: int = 0) -> str:
+    """Returns the part of ids that names a phase; a pass may have several judges."""
+    return f"{phase}-{iteration}-after-{host_round}" if host_round else f"{phase}-{iteration}"
 
 
 def one_round(detail: Row, phase: str, iteration: int, number: int) -> Out | None:
@@ -68,7 +77,7 @@ def one_round(detail: Row, phase: str, iteration: int, number: int) -> Out | Non
 def live_round(key: str, number: int) -> Out:
     """Returns the round that is being thought now."""
     return {
-        "id": f"r-{key}-{number}", "n": number + 1, "live": True, "thought": "",
+        "id": f"r-{key}-{number}", "key": key, "n": number + 1, "live": True, "thought": "",
         "thought_secs": None, "speech": "", "calls": [], "note": "", "steer": [],
     }  # fmt: skip
 
@@ -102,7 +111,10 @@ def _steps(detail: Row, phases: Sequence[Out], now: datetime) -> list[Out]:
 def _step(row: Row, phase: Out) -> Out:
     count = len(row["rounds"])
     if phase["state"] == "now":
-        note = f"round {count or 1} of {row['max_rounds']}"
+        most = row["max_rounds"]
+        if count > most:
+            most = row["round_ceiling"]
+        note = f"round {count or 1} of {most}"
     elif phase["state"] == "back":
         note = f"sent back, {_spent(row['started_at'], row['ended_at'])}"
     else:
@@ -159,7 +171,7 @@ def _what_went_wrong(detail: Row) -> list[Out]:
 
 
 def _phase(row: Row, detail: Row, now: datetime) -> Out:
-    key = phase_key(row["phase"], row["iteration"])
+    key = phase_key(row["phase"], row["iteration"], row.get("host_round", 0))
     state, state_word = _phase_state(row, detail)
     rounds = [_round(found, key) for found in row["rounds"]]
     if state == "now" and not _waits_for_calls(row["rounds"]):
@@ -198,6 +210,10 @@ def _phase_state(row: Row, detail: Row) -> tuple[str, str]:
     if row["phase"] == "review":
         decision = str((row["verdict"] or {}).get("decision", ""))
         return _DECISIONS.get(decision, ("done", "Finished"))
+    if row["phase"] == "judge":
+        rounds = int((row["submission"] or {}).get("rounds", 0))
+        more = f"{rounds} more round" + ("s" if rounds > 1 else "")
+        return "done", f"Granted {more if rounds else 'no more rounds'}"
     said = str((row["submission"] or {}).get("outcome", "delivered"))
     return "done", {"delivered": "Says it is delivered", "no_action": "Says nothing is to do",
                     "blocked": "Says it is blocked"}.get(said, "Finished")  # fmt: skip
@@ -221,6 +237,7 @@ def _verdict(row: Row) -> Out | None:
 def _round(row: Row, key: str) -> Out:
     return {
         "id": f"r-{key}-{row['n']}",
+        "key": key,
         "n": row["n"] + 1,
         "live": False,
         "thought": row["reasoning"],
@@ -235,7 +252,8 @@ def _round(row: Row, key: str) -> Out:
 def _call(call: Row) -> Out:
     server, _, tool = str(call["name"]).rpartition(".")
     pending = call["status"] != "done"
-    ok = "run" if pending else {True: "yes", False: "no"}.get(call["ok"], "lost")
+    unseen = "denied" if call.get("denied") else "lost"
+    ok = "run" if pending else {True: "yes", False: "no"}.get(call["ok"], unseen)
     result = str(call["result"] or "")
     first = result.strip().splitlines()[0] if result.strip() else ""
     refs = [ref.partition(":")[2] for ref in call.get("refs", [])]

@@ -36,6 +36,7 @@ class ErrorCode(StrEnum):
     OPERATION_CONFLICT = "operation_conflict"
     REVISION_ADVANCED = "revision_advanced"
     ALREADY_ANSWERED = "already_answered"
+    STEER_UNSUPPORTED = "steer_unsupported"
     PRECONDITION_FAILED = "precondition_failed"
     GONE = "gone"
     TOO_LARGE = "too_large"
@@ -71,6 +72,7 @@ _STATUS: dict[ErrorCode, int] = {
     ErrorCode.OPERATION_CONFLICT: 409,
     ErrorCode.REVISION_ADVANCED: 409,
     ErrorCode.ALREADY_ANSWERED: 409,
+    ErrorCode.STEER_UNSUPPORTED: 409,
     ErrorCode.GONE: 410,
     ErrorCode.PRECONDITION_FAILED: 412,
     ErrorCode.TOO_LARGE: 413,

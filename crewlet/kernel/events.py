@@ -42,11 +42,15 @@ class EventType(StrEnum):
     DEAD_LETTER_REPLAYED = "dead_letter_replayed"
     DEAD_LETTER_DISCARDED = "dead_letter_discarded"
     TURN_TRIGGER_SKIPPED = "turn_trigger_skipped"
+    PHASE_TOOL_ACTIVATED = "phase_tool_activated"
+    MCP_SERVER_FAILED = "mcp_server_failed"
     AGENT_TURN_STARTED = "agent_turn_started"
     AGENT_PHASE_STARTED = "agent_phase_started"
     AGENT_PHASE_COMPLETED = "agent_phase_completed"
     AGENT_TURN_PARKED = "agent_turn_parked"
     AGENT_TURN_RESUMED = "agent_turn_resumed"
+    AGENT_TURN_STEERED = "agent_turn_steered"
+    AGENT_WAIT_ANSWERED = "agent_wait_answered"
     AGENT_TURN_STOPPED = "agent_turn_stopped"
     AGENT_TURN_COMPLETED = "agent_turn_completed"
     TURN_GUARD_BREACH = "turn_guard_breach"
@@ -84,6 +88,8 @@ def _category(kind: EventType) -> str:
         "dead_letter_": "notification",
         "turn_": "turn",
         "agent_": "turn",
+        "phase_": "turn",
+        "mcp_": "system",
         "budget_": "turn",
         "llm_": "turn",
         "provider_": "turn",

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection
 from django.test import Client
 
 from agents.budgets.charge import Charge, charge
@@ -42,7 +43,7 @@ def used(
         charge(cursor, item, limits=limits, tz=snapshot.timezone, now=now)
 
 
-@pytest.mark.covers("UI-72", "UI-76")
+@pytest.mark.covers("UI-72", "UI-76", "UI-11")
 def test_spend_shows_windows_days_seats_and_models(ana: Client) -> None:
     used(950)
     html = ana.get("/spend").content.decode()
@@ -53,9 +54,10 @@ def test_spend_shows_windows_days_seats_and_models(ana: Client) -> None:
     assert 'href="/agents/seats/qa">Tester</a>' in html
     assert '<td class="clip">m-1</td>' in html
     assert ana.get("/ui/spend/overview?window=7d").content.decode().count("<g>") == 7
-    refused = ana.get("/spend?window=8d")
-    assert refused.status_code == 400
-    assert "7d, 30d, 90d" in refused.content.decode()
+    today = ana.get("/spend?window=today").content.decode()
+    assert 'href="/spend?window=today" aria-current="true"' in today
+    assert today.count("<g>") == 1
+    assert ana.get("/spend?window=8d").content.decode().count("<g>") == 30, "the default"
 
 
 @pytest.mark.covers("PEER-9")
@@ -116,6 +118,27 @@ def test_every_window_of_every_scope_stands_on_budgets(ana: Client) -> None:
     assert html.count('class="tile win"') == 3 * 5  # the company and four agents
     assert "Over by 200" in html
     assert "refusing" in html
+
+
+@pytest.mark.covers("UI-75", "UI-77")
+def test_counters_that_cannot_be_read_show_no_figure_and_the_rollup_stands_apart(
+    ana: Client,
+) -> None:
+    used(950)
+
+    def broken(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        if "agents_budgetwindow" in sql:
+            raise OperationalError("the disk is gone")
+        return execute(sql, params, many, context)
+
+    with connection.execute_wrapper(broken):
+        html = ana.get("/spend").content.decode()
+        every = ana.get("/spend/budgets").content.decode()
+    for page in (html, every):
+        assert "The budget counters cannot be read" in page
+        assert 'class="tile win"' not in page
+    assert "950 tokens in 1 model call over 30 days" in html, "what was used is known"
+    assert "neither is a part of the other. Embeddings for search are not counted." in html
 
 
 @pytest.mark.covers("UI-40")

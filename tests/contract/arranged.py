@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -12,6 +13,7 @@ from django.db import connection
 
 from agents.models.mail import DeadLetter, Delivery
 from agents.models.seats import HoldReason
+from agents.models.turns import Phase, Round, Suspension, ToolCall, Turn
 from agents.seats import holds
 from crewlet.files import store
 from crewlet.kernel import clock
@@ -123,6 +125,44 @@ def a_running_turn(world: World) -> Arguments:
     return {"turn": str(turn), "reason": "Wrong lamp"}
 
 
+def a_failed_turn(world: World) -> Arguments:
+    turn = a_running_turn(world)["turn"]
+    Turn.objects.filter(id=turn).update(stage="done", outcome="failed")
+    Delivery.objects.all().delete()
+    return {"turn": turn}
+
+
+def a_note_to_a_turn(world: World) -> Arguments:
+    return {"turn": a_running_turn(world)["turn"], "note": "Mind the lamp"}
+
+
+def a_wait(world: World, kind: str) -> Arguments:
+    """A call of a parked turn that hangs on Ana."""
+    turn = Turn.objects.get(id=str(a_running_turn(world)["turn"]))
+    now = clock.now()
+    phase = Phase.objects.create(
+        turn=turn, phase="execute", iteration=1, system="", user="", max_rounds=24, started_at=now
+    )
+    found = Round.objects.create(
+        phase=phase, n=0, started_at=now, ms=1, stop_reason="tool_use", answer="{}"
+    )
+    call = ToolCall.objects.create(round=found, ord=0, call_id="c", name="drop_lamp")
+    Turn.objects.filter(id=turn.id).update(stage="parked", park_reason="person", wake_at=now)
+    wait = Suspension.objects.create(
+        turn=turn, call=call, kind=kind, tool=call.name, question="May I?", args_text="{}",
+        opened_at=now, until=now + timedelta(days=90),
+    )  # fmt: skip
+    return {"wait": str(wait.id)}
+
+
+def a_question(world: World) -> Arguments:
+    return a_wait(world, "answer") | {"answer": "Yes"}
+
+
+def a_call_that_needs_leave(world: World) -> Arguments:
+    return a_wait(world, "approval") | {"decision": "approve"}
+
+
 def a_dead_letter(world: World) -> Arguments:
     event = a_letter_of(world)
     with connection.cursor() as cursor:
@@ -159,6 +199,13 @@ def an_upload(world: World) -> Arguments:
     return an_item(**sent)(world)
 
 
+def a_project_upload(world: World) -> Arguments:
+    """Bytes that wait to be put into a project."""
+    stored = store.put(io.BytesIO(b"lamp"))
+    sent = {"path": "docs/lamp.txt", "sha256": stored.sha256, "upload": store.ticket(stored)}
+    return {"project": "ENG", **sent}
+
+
 def an_attachment(world: World) -> Arguments:
     """A file on an item."""
     args = an_upload(world)
@@ -180,3 +227,11 @@ def two_items(world: World) -> Arguments:
     create(cto, "Fix the switch", project="ENG")
     item = create(cto, "Order glass", project="ENG")
     return {"item": item.key, "if_match": item.version, "before": "ENG-1"}
+
+
+def tool_servers(_world: World) -> Arguments:
+    """A company with two shared servers of tools, which nothing here starts."""
+    listed = "".join(f"  - {{name: {name}, command: {name}}}\n" for name in ("box", "crate"))
+    document = f"{COMPANY.rstrip()}\nmcp_servers:\n{listed}"
+    apply_document(engine_actor("tests"), document, summary="Servers of tools")
+    return {"server": "box"}

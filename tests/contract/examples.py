@@ -14,10 +14,15 @@ from tests.contract.arranged import (
     DIGEST,
     NO_ID,
     Arrange,
+    a_call_that_needs_leave,
     a_dead_letter,
+    a_failed_turn,
     a_file,
+    a_note_to_a_turn,
     a_notice,
     a_paused_seat,
+    a_project_upload,
+    a_question,
     a_removed_item,
     a_running_turn,
     a_session,
@@ -31,6 +36,7 @@ from tests.contract.arranged import (
     kim_is,
     no_company,
     sessions_of_kim,
+    tool_servers,
     two_items,
     two_revisions,
 )
@@ -206,6 +212,30 @@ EXAMPLES: dict[str, Example] = {
         other={"reason": "Wrong glass"},
         missing={"turn": str(NO_ID)},
     ),
+    "rerun_turn": Example(
+        a_failed_turn,
+        bad=("turn", "that-one"),
+        other={"reason": "The model is back"},
+        missing={"turn": str(NO_ID)},
+    ),
+    "steer_turn": Example(
+        a_note_to_a_turn,
+        bad=("note", "x" * 2001),
+        other={"note": "Mind the glass"},
+        missing={"turn": str(NO_ID)},
+    ),
+    "answer_wait": Example(
+        a_question,
+        bad=("wait", "that-one"),
+        other={"answer": "No"},
+        missing={"wait": str(NO_ID)},
+    ),
+    "decide_call": Example(
+        a_call_that_needs_leave,
+        bad=("decision", "perhaps"),
+        other={"decision": "deny", "reason": "Not now"},
+        missing={"wait": str(NO_ID)},
+    ),
     "drain_node": Example(
         a_worker,
         bad=("node", "x" * 81),
@@ -342,6 +372,12 @@ EXAMPLES: dict[str, Example] = {
         other={"provider": "plai"},
         missing={"provider": "plai"},
     ),
+    "refresh_mcp_server": Example(
+        tool_servers,
+        bad=("server", "x" * 201),
+        other={"server": "crate"},
+        missing={"server": "nowhere"},
+    ),
     "list_projects": Example(
         lambda world: an_item()(world) and {"sort": "-open"},
         bad=("archived", "maybe"),
@@ -369,6 +405,13 @@ EXAMPLES: dict[str, Example] = {
     ),
     "remove_project_file": Example(
         a_file, bad=("path", "a//b"), other={"path": "b.md"}, missing={"path": "none.md"}
+    ),
+    "put_project_file": Example(
+        a_project_upload,
+        bad=("sha256", "short"),
+        other={"path": "docs/other.txt"},
+        missing={"project": "NOPE"},
+        missing_code="invalid",
     ),
     "attach_file": Example(
         an_upload,

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from agents.llm import chain, nearby, standing, trials
+from agents.llm import chain, doctor, nearby, standing, trials
 from agents.llm.base import NoProvider, ProviderError
 from crewlet.doors.cli import NounCommand, Verb, act
 from crewlet.kernel.errors import Invalid, NotFound, Unavailable
@@ -19,7 +19,7 @@ from orgs.queries import company
 class Command(NounCommand):
     """The models of the company."""
 
-    help = "Models: list, set, test, find."
+    help = "Models: list, set, test, doctor, find."
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -30,6 +30,8 @@ class Command(NounCommand):
                         _set, lambda answer: str(answer["message"]), _set_options),
             "test": Verb("Ask a model for one word and say what it answered.",
                          _test, _test_words, _key),
+            "doctor": Verb("Ask every model with every key, and say what to do about each failure.",
+                           _doctor, _doctor_words),
             "find": Verb("Look for model servers on this machine.", _find, _find_words),
         }  # fmt: skip
 
@@ -111,6 +113,23 @@ def _test(options: dict[str, Any]) -> dict[str, Any]:
 
 def _test_words(answer: dict[str, Any]) -> str:
     return f"{answer['key']} answered in {answer['ms']} ms with {answer['said']}"
+
+
+def _doctor(options: dict[str, Any]) -> dict[str, Any]:
+    findings = doctor.examined()
+    return {"ok": bool(findings) and all(one["ok"] for one in findings), "findings": findings}
+
+
+def _doctor_words(answer: dict[str, Any]) -> str:
+    lines = []
+    for one in answer["findings"]:
+        key = " ".join(part for part in (one["variable"], one["digest"]) if part)
+        who = one["provider"] + (f", key {key}" if key else "")
+        if one["ok"]:
+            lines.append(f"{who}: answered in {one['ms']} ms with {one['what']}")
+        else:
+            lines += [f"{who}: {one['kind']}", f"  what: {one['what']}", f"  do:   {one['do']}"]
+    return "\n".join(lines) or "The company names no model. Add one with `providers set`."
 
 
 def _find(options: dict[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,9 @@ from datetime import datetime
 from typing import Any
 
 from agents.llm.base import ToolSchema
-from agents.prompts import build
+from agents.memory import sessions
+from agents.prompts import build, prefetch
+from agents.prompts.build import CONVERSATION
 from agents.prompts.context import ExecutorContext, TriggerText
 from agents.prompts.outline import Prompt, fitting
 from agents.turn import ledger
@@ -22,11 +24,12 @@ from crewlet.kernel.ids import new_id
 def open_phase(running: Running, ask: Ask) -> PhaseRecord:
     """Builds the executor's prompts and tools; they ride with its first answer."""
     head = running.record.head
+    gathered = _gathered(running)
     system, user = build.executor(
         ExecutorContext(
             snapshot=running.snapshot,
             handle=running.handle,
-            tools=running.tools,
+            tools=running.opening_tools,
             reply_kind=head.reply_kind,
             reply_surface=head.reply_surface,
             trigger=trigger_texts(head),
@@ -34,10 +37,40 @@ def open_phase(running: Running, ask: Ask) -> PhaseRecord:
             correction=ask.correction,
             now=clock.now(),
             work_item=head.work_item_key,
+            conversation=_earlier(running),
+            blocks=gathered.sections,
+            heard=running.record.heard,
         )
     )
-    tools = [tool.for_model() for tool in running.tools]
-    return new_phase(ask, system, user, [*tools, schema_of(SUBMIT_WORK)])
+    tools = [tool.for_model() for tool in running.opening_tools]
+    phase = new_phase(ask, system, user, [*tools, schema_of(SUBMIT_WORK)])
+    phase.gathering = gathered.report
+    return phase
+
+
+def _gathered(running: Running) -> prefetch.Gathered:
+    """Reads the blocks of the opening; a later pass has those of the first, word for word."""
+    first = running.record.phase(PhaseName.EXECUTE, 1)
+    if first is not None:
+        return prefetch.frozen(first.system, first.system_outline)
+    return prefetch.gather(
+        prefetch.Opening(
+            snapshot=running.snapshot,
+            handle=running.handle,
+            now=clock.now(),
+            trigger=trigger_texts(running.record.head),
+            tools=frozenset(tool.name for tool in running.tools),
+        )
+    )
+
+
+def _earlier(running: Running) -> str:
+    """Returns what the conversation was about before; every pass of a turn opens with the same."""
+    first = running.record.phase(PhaseName.EXECUTE, 1)
+    if first is not None:
+        return Prompt(first.user, tuple(first.user_outline)).find(CONVERSATION)  # type: ignore[arg-type]
+    head = running.record.head
+    return sessions.earlier(head.seat_id, head.conversation, head.work_key, clock.now())
 
 
 def trigger_texts(head: TurnHead) -> tuple[TriggerText, ...]:

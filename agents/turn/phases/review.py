@@ -29,7 +29,7 @@ def open_phase(running: Running, ask: Ask) -> PhaseRecord:
             reply_surface=head.reply_surface,
             trigger=trigger_texts(head),
             outcome=work.outcome if work else INCOMPLETE,
-            summary=work.summary if work else "",
+            summary=work.summary if work else executor.error,
             evidence=work.evidence if work else "",
             open_questions=tuple(work.open_questions) if work else (),
             tool_log=ledger.tool_log(executor),
@@ -37,6 +37,7 @@ def open_phase(running: Running, ask: Ask) -> PhaseRecord:
             earlier_rounds=ledger.prior_work(record, ask.iteration),
             blocked_by=work.evidence if work and work.outcome == "blocked" else "",
             now=clock.now(),
+            heard=record.heard,
         )
     )
     return new_phase(ask, system, user, [schema_of(SUBMIT_REVIEW)])

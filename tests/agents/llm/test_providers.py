@@ -70,6 +70,7 @@ def test_rest_lists_each_model_with_its_keys_by_digest_and_what_cools(lantern: P
     assert (key["digest"], key["variable"]) == (cooling.digest(SECRET), "LANTERN_KEY")
     assert 80 < key["cooling_seconds"] <= 90
     assert (key["reason"], key["last_error"], key["in_flight"]) == ("rate_limit", "slow down", 0)
+    assert "the account behind LANTERN_KEY" in key["advice"]
     refusal(lantern.get("/providers", page=2), 400, "invalid_query")
 
 
@@ -130,6 +131,40 @@ def test_the_command_line_shows_the_same(lantern: Program, model_server: ModelSe
     assert SECRET not in words.getvalue() + out.getvalue()
 
 
+def test_the_doctor_says_of_every_key_what_failed_and_what_to_do(
+    lantern: Program, model_server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LANTERN_SPARE", "sk-lantern-spare-987654")
+    limit(90)
+    model_server.says(
+        Step(say="ready"), Step(status=401, error=("authentication_error", "no such key"))
+    )
+    out = io.StringIO()
+
+    call_command("providers", "doctor", "--json", stdout=out)
+
+    answer = json.loads(out.getvalue())
+    good, bad = answer["findings"]
+    assert (answer["ok"], good["ok"], bad["ok"]) == (False, True, False), "a cooling key is asked"
+    assert (bad["kind"], bad["variable"]) == ("auth", "LANTERN_SPARE")
+    assert bad["digest"] in bad["what"]
+    assert "no such key" in bad["what"]
+    assert bad["do"].startswith("Put a valid key into LANTERN_SPARE")
+    assert "spare-98" not in out.getvalue()
+
+
+def test_the_doctor_names_what_is_not_set(
+    lantern: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("LANTERN_KEY")
+    words = io.StringIO()
+
+    call_command("providers", "doctor", stdout=words)
+
+    assert "play: unset" in words.getvalue()
+    assert "LANTERN_KEY, LANTERN_SPARE, then restart" in words.getvalue()
+
+
 def test_settings_shows_models_and_keys_by_variable_and_never_a_value(
     lantern: Program, client: Client
 ) -> None:
@@ -140,5 +175,6 @@ def test_settings_shows_models_and_keys_by_variable_and_never_a_value(
     assert "LANTERN_SPARE" in page
     assert cooling.digest(SECRET) in page
     assert "cooling" in page
+    assert "raise the limit or the credit of the account behind LANTERN_KEY" in page
     assert SECRET not in page
     assert 'action="/act/test_provider"' in page

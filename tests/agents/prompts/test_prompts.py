@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.models.memory import DiaryEntry
-from agents.prompts import build
+from agents.prompts import build, prefetch
 from agents.prompts.context import ExecutorContext, ReviewContext, TriggerText
 from agents.prompts.outline import OutlinePart, Section, assemble, fitting
 from agents.tools.registry import surface
@@ -55,6 +55,9 @@ def executor(snapshot: Snapshot, handle: str, **changes: Any) -> ExecutorContext
         "correction": "",
         "now": NOW,
     }
+    tools = frozenset(tool.name for tool in given_by_default["tools"])
+    opening = prefetch.Opening(snapshot, handle, NOW, (MESSAGE,), tools)
+    given_by_default["blocks"] = prefetch.gather(opening).sections
     return ExecutorContext(**given_by_default | changes)
 
 

@@ -187,6 +187,7 @@ def outside(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     mcp = Tool("post_message", "Posts.", {"type": "object"}, read_only="no", source="mcp:slack",
                surface="slack")  # fmt: skip
     known = registry.surface
+    monkeypatch.setattr(loop.discovering, "hidden", lambda *_: False)  # as one that was taken up
 
     def with_mcp(snapshot: Any, handle: str, phase: str) -> tuple[Tool, ...]:
         return (*known(snapshot, handle, phase), mcp)

@@ -13,7 +13,7 @@ from orgs.models.notices import Notice
 from orgs.models.seats import Seat
 from orgs.people.actors import seat_actor
 from tests.agents.turn.stage import DONE, NOTE, SUBMIT, Stage, Stop, again, effects
-from tests.support.script import Step, call
+from tests.support.script import Step, call, on_system
 
 pytestmark = pytest.mark.django_db
 
@@ -181,7 +181,8 @@ def test_work_that_is_never_submitted_is_reviewed_as_incomplete(stage: Stage) ->
 
 
 def test_the_executor_stops_at_twenty_four_rounds_and_loses_nothing(stage: Stage) -> None:
-    stage.executes(*[LOOK] * 24)
+    stage.executes(*[Step(calls=[call("look_at", item=f"ENG-{n}")]) for n in range(24)])
+    stage.server.script("judge", on_system("You decide whether"), [Step(say="STOP")])
     stage.reviews(Step(calls=[call("submit_review", decision="failed", notes="It only read.")]))
     end, turn = stage.work()
     assert ToolCall.objects.filter(name="look_at", ok=True).count() == 24
