@@ -47,8 +47,8 @@ class Fate(StrEnum):
     """What became of a fault. Later members are worse."""
 
     CAUGHT = "caught"  # it was put right, and the work ended well
-    CONTAINED = "contained"  # it was not, but nobody was told that the work is done
-    LEAKED = "leaked"  # it stands, and the work counts as done
+    CONTAINED = "contained"  # it was not, nothing counts as done, and somebody was told
+    LEAKED = "leaked"  # it stands and the work counts as done, or nobody heard that it does not
 
 
 class Misbehaviour(Protocol):
@@ -122,9 +122,9 @@ class Ended:
 def fate_of(mode: Mode, ended: Ended) -> Fate:
     """Judges an ended scene by its record alone."""
     wrong = mode.stands(ended)
-    if not ended.completed:
-        return Fate.CONTAINED
-    return Fate.LEAKED if wrong else Fate.CAUGHT
+    if ended.completed:
+        return Fate.LEAKED if wrong else Fate.CAUGHT
+    return Fate.CONTAINED if ended.told() else Fate.LEAKED
 
 
 @dataclass

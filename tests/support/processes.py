@@ -29,7 +29,7 @@ class Process:
     """One running process in a group of its own, and the file that holds what it wrote."""
 
     name: str
-    popen: WarmProcess
+    popen: WarmProcess | subprocess.Popen[bytes]
     log: Path
     url: str = ""
 

@@ -25,7 +25,7 @@ def grid_cells(context: Context, cells: list[Cell]) -> SafeString:
     return mark_safe("".join(_cell(context, cell) for cell in cells))  # noqa: S308
 
 
-def _safe(value: object) -> str:
+def _safe(value: Any) -> str:
     return str(conditional_escape(value))
 
 

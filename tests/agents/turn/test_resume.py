@@ -15,7 +15,7 @@ from agents.tools import registry
 from agents.tools import run_call as run_call_module
 from agents.tools.run_call import CallResult
 from agents.tools.tool import Tool
-from agents.turn import loop, words
+from agents.turn import discovering, loop, words
 from agents.turn.running import TurnEnd
 from crewlet.kernel import failpoints
 from crewlet.kernel.errors import Fenced
@@ -187,7 +187,7 @@ def outside(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     mcp = Tool("post_message", "Posts.", {"type": "object"}, read_only="no", source="mcp:slack",
                surface="slack")  # fmt: skip
     known = registry.surface
-    monkeypatch.setattr(loop.discovering, "hidden", lambda *_: False)  # as one that was taken up
+    monkeypatch.setattr(discovering, "hidden", lambda *_: False)  # as one that was taken up
 
     def with_mcp(snapshot: Any, handle: str, phase: str) -> tuple[Tool, ...]:
         return (*known(snapshot, handle, phase), mcp)
