@@ -30,6 +30,11 @@ def samples(query: QueryDict | None = None) -> dict[str, Any]:
             ("Week", "37.2M of 40M", 93, "need", "Week budget 93 percent used, state near"),
             ("Month", "123M of 120M", 100, "stop", "Month budget over by 3M, refusing"),
         ],
+        "bands": ["Execute", "Review", "Workers", "Auxiliary"],
+        "days": _days(),
+        "counts": [{"label": day["label"], "values": [day["values"][0]]} for day in _days()],
+        "budgets": _budgets(),
+        "trend": [3, 5, 4, 9, 7, 12, 11],
         "hours": [(3, 0, 0), (5, 1, 0), (0, 0, 0), (8, 2, 1), (12, 3, 0), (6, 1, 0), (2, 0, 0)],
         "people": [ANA, KOFI, SOL, IRIS],
         "grid": _grid(query or QueryDict()),
@@ -107,6 +112,31 @@ def _turns() -> list[dict[str, Any]]:
         {**blank, "id": "3", "seat": SOL, "title": "Rotate the webhook secret",
          "activity": "stopped", "word": "Failed", "reason": "the provider did not answer",
          "tone": "stop"},
+    ]  # fmt: skip
+
+
+def _days() -> list[dict[str, Any]]:
+    """Five days of a stacked chart: one is empty, of one nothing is known."""
+    values: list[list[int | None]] = [
+        [41000, 9000, 3000, 800], [52000, 12000, 0, 900], [0, 0, 0, 0],
+        [None, None, None, None], [64000, 15000, 7000, 1200],
+    ]  # fmt: skip
+    return [
+        {"label": f"{day} Mar", "values": each, "url": f"#day-{day}"}
+        for day, each in enumerate(values, 1)
+    ]
+
+
+def _budgets() -> list[dict[str, Any]]:
+    """A window in each state, and one without a ceiling."""
+    figures: tuple[tuple[str, int, int | None, str], ...] = (
+        ("Today", 2_100_000, 8_000_000, "ok"), ("This week", 37_200_000, 40_000_000, "near"),
+        ("This month", 123_000_000, 120_000_000, "refusing"), ("Night", 4_000, None, "ok"),
+    )  # fmt: skip
+    return [
+        {"name": name, "used": used, "limit": limit, "state": state,
+         "share": used / limit if limit else None}
+        for name, used, limit, state in figures
     ]  # fmt: skip
 
 

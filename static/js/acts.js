@@ -26,6 +26,7 @@ function around(form) {
 }
 
 function finish(form, done) {
+  form.dataset.saved = ''; // nothing of it keeps the reader here
   if (done.redirect) { location.assign(done.redirect); return; }
   if ('reload' in form.dataset) { location.reload(); return; }
   const back = form.dataset.undo && document.getElementById(form.dataset.undo);

@@ -8,6 +8,8 @@ import { sheet } from './keys.js';
 import * as peek from './peek.js';
 import * as select from './select.js';
 import './rail.js';
+import './tabs.js';
+import './entries.js';
 import { open } from './palette.js';
 
 const root = document.documentElement;
@@ -71,7 +73,7 @@ const does = {
   'theme-light': () => $('input[name=theme][value=light]').click(),
   'theme-dark': () => $('input[name=theme][value=dark]').click(),
   'copy-link': async () => {
-    try { await navigator.clipboard.writeText(location.href.split('?')[0]); toast('Link copied'); } catch { toast('This browser did not let us copy.'); }
+    try { await navigator.clipboard.writeText(location.href); toast('Link copied'); } catch { toast('This browser did not let us copy.'); }
   },
 };
 

@@ -7,6 +7,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Site
 from tests.browser.visit import settle
+from tests.support.until import until
 from tracker.models.comments import Comment
 from tracker.models.items import WorkItem
 
@@ -153,3 +154,68 @@ def test_an_item_created_from_the_palette_opens(site: Site) -> None:
     made = WorkItem.objects.get(title="Polish the lens")
     assert page.url.endswith(f"/work/{made.key}")
     assert made.project.key == "ENG"
+
+
+TABS = """() => ({ out: document.querySelectorAll('nav.tabs > a').length,
+  wide: [...document.querySelectorAll('nav.tabs')].every(e => e.scrollWidth <= e.clientWidth) })"""
+
+
+@pytest.mark.covers("UI-7")
+def test_tabs_that_do_not_fit_stand_in_more_and_the_current_one_stays(site: Site) -> None:
+    page = site.open("/agents/seats/agent-swe?tab=settings", 320)
+    before = page.evaluate(TABS)
+    assert before["wide"]
+    assert before["out"] < 5
+    expect(page.locator("nav.tabs > a[aria-current=page]")).to_have_text("Settings")
+    page.click("nav.tabs summary")
+    page.locator("nav.tabs .menu a").last.click()
+    page.wait_for_url("**/agents/seats/agent-swe?tab=*")
+    expect(page.locator("nav.tabs > a[aria-current=page]")).to_be_visible()
+    page.set_viewport_size({"width": 1440, "height": 900})
+    expect(page.locator("nav.tabs summary")).to_have_count(0)
+    assert page.evaluate(TABS) == {"out": 5, "wide": True}
+
+
+@pytest.mark.covers("UI-7", "UI-10")
+def test_copy_link_takes_the_view_as_it_is_narrowed(site: Site) -> None:
+    page = site.open("/live/turns?failed=false&still=1")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.click(".bar [aria-label='Copy link']")
+    expect(page.locator("#toasts")).to_have_text("Link copied")
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied.endswith("/live/turns?failed=false&still=1")
+
+
+@pytest.mark.covers("UI-10")
+def test_a_section_is_a_step_back_a_filter_is_none_and_the_scroll_is_kept(site: Site) -> None:
+    page = site.open("/live")
+    page.set_viewport_size({"width": 1440, "height": 360})
+    page.evaluate("document.querySelector('#main').scrollTop = 120")
+    # Where the mouse pressed, the page would first be scrolled back to the tabs.
+    page.locator("nav.tabs a:has-text('Turns')").evaluate("tab => tab.click()")
+    page.wait_for_url("**/live/turns")
+    for failed in ("false", "true"):
+        page.select_option("#f-failed", failed)
+        page.click(".filters button")
+        page.wait_for_url(f"**/live/turns?*failed={failed}*")
+    page.go_back()
+    page.wait_for_url("**/live")
+    page.wait_for_function("() => document.querySelector('#main').scrollTop === 120")
+
+
+@pytest.mark.covers("UI-10")
+def test_text_not_sent_yet_is_not_left_behind_unasked(site: Site) -> None:
+    page = site.open("/work/new?project=OPS")
+    asked: list[str] = []
+    page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
+    page.reload()
+    assert asked == [], "nothing was written"
+    page.fill("#n-title", "Count the boxes")
+    page.locator("#side a:has-text('Spend')").click()
+    until(lambda: page.evaluate("1") and asked, 5, what="the question")
+    assert asked == ["beforeunload"]
+    assert page.url.endswith("/work/new?project=OPS")
+    page.focus("#n-title")
+    page.keyboard.press("Control+Enter")
+    page.wait_for_url("**/work/OPS-*")
+    assert len(asked) == 1, "what is filed is no longer unsaved"

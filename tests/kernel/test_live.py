@@ -48,6 +48,7 @@ async def take_until(listener: Listener, count: int) -> Frames:
     return frames
 
 
+@pytest.mark.covers("UI-94")
 def test_frames_arrive_numbered_without_a_gap() -> None:
     async def body(hub: Hub, listener: Listener) -> None:
         await asyncio.to_thread(push_many, 3)
@@ -71,6 +72,7 @@ def test_a_socket_hears_its_topics_and_what_has_none() -> None:
     run(body)
 
 
+@pytest.mark.covers("UI-94")
 def test_a_slow_socket_keeps_the_newest_state_and_is_told_of_the_gap() -> None:
     async def body(hub: Hub, listener: Listener) -> None:
         for n in range(QUEUE_FRAMES + 10):
@@ -85,6 +87,7 @@ def test_a_slow_socket_keeps_the_newest_state_and_is_told_of_the_gap() -> None:
     run(body)
 
 
+@pytest.mark.covers("UI-94")
 def test_missed_frames_are_replayed_while_the_ring_holds_them() -> None:
     async def body(hub: Hub, listener: Listener) -> None:
         await asyncio.to_thread(push_many, 5)

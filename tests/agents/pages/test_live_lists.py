@@ -18,10 +18,13 @@ from tests.api.test_reads import a_turn
 pytestmark = pytest.mark.django_db
 
 
-def an_ask(brief: str, *, age: int, answer: str = "", **more: Any) -> A2AChannel:
-    """Asks the tester something, `age` minutes ago."""
+def an_ask(
+    brief: str, *, age: int, lasted: int | None = None, answer: str = "", **more: Any
+) -> A2AChannel:
+    """Asks a colleague something `age` minutes ago; it ended after `lasted` minutes, if at all."""
     seats, at = epochs.active().seat_ids, clock.now() - timedelta(minutes=age)
     agents = [seat.handle for seat in epochs.active().chart.walk() if seat.is_agent]
+    more["closed_at"] = None if lasted is None else at + timedelta(minutes=lasted)
     asker, target = seats[agents[0]], seats[agents[1]]
     channel = A2AChannel.objects.create(requester_id=asker, target_id=target, opened_at=at, **more)
     for kind, author, body in (("ask", asker, brief), ("answer", target, answer)):
@@ -39,8 +42,7 @@ def test_asks_say_who_asked_whom_what_came_of_it_and_in_which_turns(founder: Cli
     waits = an_ask("Which lamp?\nThe red or the green?", age=4, request_turn=asking.pk)
     told = an_ask(
         "Where is the manual?", age=90, answer="In the drawer.", state="answered",
-        request_turn=asking.pk, target_turn=answering.pk,
-        closed_at=clock.now() - timedelta(minutes=30),
+        request_turn=asking.pk, target_turn=answering.pk, lasted=60,
     )  # fmt: skip
     html = html_of(founder, "/live/a2a")
     assert html.index(f"ask-{waits.pk}") < html.index(f"ask-{told.pk}"), "the newest first"
@@ -68,7 +70,7 @@ def test_runs_are_honest_that_there_are_none_and_show_the_open_turns(founder: Cl
 
 @pytest.mark.covers("UI-49", "UI-90", "UI-92")
 def test_asks_are_there_for_programs_page_by_page(ana: Program) -> None:
-    old = an_ask("First?", age=9, state="expired", closed_at=clock.now() - timedelta(minutes=8))
+    old = an_ask("First?", age=9, lasted=1, state="expired")
     new = an_ask("Second?", age=1)
     first = ana.get("/asks", limit=1).json()
     assert (first["total"], first["asks"][0]["id"]) == (2, str(new.pk))
