@@ -12,7 +12,8 @@ _DO: Final = {
     ErrorKind.AUTH.value: "Put a valid key into {where} and restart Crewlet; if the key is valid, "
     "give its account access to model {model}.",
     ErrorKind.RATE_LIMIT.value: "Wait, raise the limit or the credit of the account behind "
-    "{where}, add another key to api_keys of {provider}, or another model to the chain of its seats.",
+    "{where}, add another key to api_keys of {provider}, or another model to the chain of its "
+    "seats.",
     ErrorKind.TIMEOUT.value: "Raise timeout_seconds of {provider}, or name a faster model.",
     ErrorKind.SERVER.value: "See whether the server at {address} runs; if it is a vendor's, try "
     "again later or add another model to the chain.",

@@ -12,9 +12,9 @@ import re
 from typing import Any
 
 _DECODER = json.JSONDecoder()
-_FENCE = re.compile(r"\s*```(?:json)?\s*(.*?)\s*```\s*", re.DOTALL)
 _ENDINGS = re.compile(r"(?:\s|<\|[A-Za-z0-9_]{1,40}\|>|</?tool_calls?>|</s>)*")
-_STRING_OR_COMMA = re.compile(r'"(?:[^"\\]|\\.)*"|,(?=\s*[}\]])', re.DOTALL)
+_STRING_OR_COMMA = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\Z)|,(?=\s*+[}\]])', re.DOTALL)
+_FENCE = "```"
 _MOST_WRAPPINGS = 3
 
 
@@ -57,8 +57,11 @@ def _unwrapped(text: str) -> str | None:
 
 
 def _unfenced(text: str) -> str | None:
-    match = _FENCE.fullmatch(text)
-    return match[1] if match and _is_object(match[1]) else None
+    inner = text.strip()
+    if not (inner.startswith(_FENCE) and inner.endswith(_FENCE)):
+        return None
+    inner = inner.strip("`").removeprefix("json").strip()
+    return inner if _is_object(inner) else None
 
 
 def _once(text: str) -> str | None:

@@ -12,10 +12,7 @@ import re
 _HEADER = re.compile(r"<\|(?:start|channel|constrain|recipient)\|>[^<\n]{0,80}(?=<\|)")
 _TOKEN = re.compile(r"<\|[A-Za-z0-9_ /.-]{1,40}\|>")
 _THINK = re.compile(r"\s*<think>(.*?)(?:</think>\s*|\Z)", re.DOTALL)
-_BLOCK = r"<tool_call>\s*(\{(?:(?!</?tool_call>).)*\})\s*</tool_call>"
-_CALL = re.compile(_BLOCK, re.DOTALL)
-_CALLS = re.compile(rf"(?:{_BLOCK}\s*)+\Z", re.DOTALL)
-_LEAK = "<tool_call>"
+_LEAK, _LEAK_END = "<tool_call>", "</tool_call>"
 _OPEN, _CLOSE = "<think>", "</think>"
 _UNDECIDED = 200
 _LONGEST_TOKEN = 44
@@ -42,10 +39,18 @@ def split_thinking(text: str) -> tuple[str, str]:
 
 def split_calls(text: str) -> tuple[str, list[str]]:
     """Returns the text before the `<tool_call>` blocks that end it, and what each of them holds."""
-    match = _CALLS.search(text)
-    if match is None:
-        return text, []
-    return text[: match.start()].rstrip(), _CALL.findall(match[0])
+    held: list[str] = []
+    end = len(text.rstrip())
+    while text.endswith(_LEAK_END, 0, end):
+        start = text.rfind(_LEAK, 0, end)
+        block = text[start + len(_LEAK) : end - len(_LEAK_END)].strip() if start >= 0 else ""
+        if not (block.startswith("{") and block.endswith("}")) or _LEAK_END in block:
+            break
+        held.insert(0, block)
+        while start > 0 and text[start - 1].isspace():
+            start -= 1
+        end = start
+    return (text[:end], held) if held else (text, [])
 
 
 class LiveFilter:

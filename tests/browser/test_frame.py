@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Dialog, Page, expect
 
 from tests.browser.conftest import Site
 from tests.browser.visit import settle
@@ -207,7 +207,12 @@ def test_a_section_is_a_step_back_a_filter_is_none_and_the_scroll_is_kept(site: 
 def test_text_not_sent_yet_is_not_left_behind_unasked(site: Site) -> None:
     page = site.open("/work/new?project=OPS")
     asked: list[str] = []
-    page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
+
+    def stay(dialog: Dialog) -> None:
+        asked.append(dialog.type)
+        dialog.dismiss()
+
+    page.on("dialog", stay)
     page.reload()
     assert asked == [], "nothing was written"
     page.fill("#n-title", "Count the boxes")
