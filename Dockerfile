@@ -17,6 +17,7 @@ COPY crewlet crewlet
 COPY orgs orgs
 COPY agents agents
 COPY tracker tracker
+COPY integrations integrations
 COPY templates templates
 COPY static static
 # Static files lie under hashed names in the image. The key serves this one command.

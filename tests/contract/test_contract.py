@@ -207,7 +207,8 @@ def test_who_may_not_is_refused_and_told_which_grant(world: World, name: str) ->
 def test_an_action_for_people_is_not_there_for_an_agent_seat(world: World) -> None:
     from agents.tools.registry import surface
 
-    offered = {tool.name for tool in surface(world.snapshot, "agent-cto", "execute")}
+    tools = surface(world.snapshot, "agent-cto", "execute")
+    offered = {tool.name for tool in tools if tool.source == "builtin"}
     assert offered == {entry.name for entry in ACTIONS.all(Door.TOOL)}
 
 
