@@ -69,6 +69,6 @@ def _register_duties() -> None:
     duties.register(duties.Duty("mail_retention", 900.0, retention.forget_old))
     duties.register(duties.Duty("mailbox_retirement", 60.0, retired.retire))
     duties.register(duties.Duty("event_retention", 900.0, events.forget_old))
-    duties.register(duties.Duty("provider_tests", 2.0, trials.run_pending))
-    duties.register(duties.Duty("outbound_mail", 10.0, outbound.run))
+    duties.register(duties.Duty("provider_tests", 2.0, trials.run_pending, aside=True))
+    duties.register(duties.Duty("outbound_mail", 10.0, outbound.run, aside=True))
     duties.register(duties.Duty("alarms", 10.0, alarms.look))

@@ -68,6 +68,7 @@ class Env:
     failpoint: str
     rehearsal_pace: float
     manifest_static: bool
+    traces: bool
     anthropic_api_key: str = field(repr=False)
     openai_api_key: str = field(repr=False)
 
@@ -134,6 +135,11 @@ def read(environ: Mapping[str, str], base_dir: Path = BASE_DIR) -> Env:
         failpoint=reader.text("CREWLET_FAILPOINT"),
         rehearsal_pace=reader.number("CREWLET_REHEARSAL_PACE", 0.6, least=0.0),
         manifest_static=reader.flag("CREWLET_MANIFEST_STATIC"),
+        # Only whether there is a collector; OpenTelemetry reads these and its others itself.
+        traces=bool(
+            reader.text("OTEL_EXPORTER_OTLP_ENDPOINT")
+            or reader.text("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+        ),
         anthropic_api_key=reader.text("ANTHROPIC_API_KEY"),
         openai_api_key=reader.text("OPENAI_API_KEY"),
     )

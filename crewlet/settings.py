@@ -52,6 +52,7 @@ INSTALLED_APPS = [
     "orgs",
     "agents",
     "tracker",
+    "integrations",
     # Last: it freezes the registries that the others fill.
     "crewlet.doors",
 ]
@@ -231,6 +232,7 @@ SPECTACULAR_SETTINGS = {
         "ActorKindEnum": ["person", "seat", "machine", "engine"],
         "CommentKindEnum": ["comment", "system"],
         "AuthorKindEnum": ["agent", "human", "operator", "system"],
+        "ToolHintEnum": ["yes", "no", "unknown"],
     },
 }
 

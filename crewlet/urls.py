@@ -15,6 +15,7 @@ api: list[URLPattern | URLResolver] = [
     path("", include("orgs.api.urls")),
     path("", include("agents.api.urls")),
     path("", include("tracker.api.urls")),
+    path("", include("integrations.api.urls")),
     re_path("", rest.UnknownRouteView.as_view()),
 ]
 

@@ -18,7 +18,7 @@ from orgs.document.outline import Outline, SeatOutline, UnitOutline, outline_of
 from orgs.document.problems import Segments
 
 if TYPE_CHECKING:
-    from orgs.document.company import CompanyDocument, Role
+    from orgs.document.company import CompanyDocument, Role, UnitSection
 
 EXPLICIT: Final = "explicit"
 THROUGH_LEAD: Final = "lead"
@@ -212,10 +212,19 @@ class Chart:
 
 def role_at(document: CompanyDocument, path: Segments) -> Role:
     """Gives the role written at a seat's path."""
+    return _at(document, path)  # type: ignore[return-value]
+
+
+def unit_at(document: CompanyDocument, path: Segments) -> UnitSection:
+    """Gives the unit written at a unit's path."""
+    return _at(document, path)  # type: ignore[return-value]
+
+
+def _at(document: CompanyDocument, path: Segments) -> object:
     found: object = document
     for segment in path:
         found = found[segment] if isinstance(segment, int) else getattr(found, segment)  # type: ignore[index]
-    return found  # type: ignore[return-value]
+    return found
 
 
 def derive(outline: Outline) -> Chart:

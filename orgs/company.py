@@ -32,6 +32,7 @@ def register() -> None:
     REF_KINDS.register("revision", RefKind(label=_summary, url=_url, exists=_exists))
     REF_KINDS.register("seat", RefKind(places.seat_label, places.seat_url, places.seat_exists))
     REF_KINDS.register("unit", RefKind(places.unit_label, places.unit_url, places.unit_exists))
+    UP_HOOKS.prepare.register("document", _prepare_document)
     UP_HOOKS.prepare.register("demo", _prepare_demo)
     register_obstacle(Reason.UNCONFIGURED, lambda: epochs.current() is None)
     RESOURCES.register(
@@ -51,6 +52,12 @@ def register() -> None:
 
 def _chart(actor: Actor, ident: str) -> dict[str, Any]:
     return org_view(with_config=Grant.CONFIG_READ in actor.grants)
+
+
+def _prepare_document(request: UpRequest) -> str | None:
+    from orgs.setup.files import prepare  # needs every app to be ready
+
+    return prepare(request)
 
 
 def _prepare_demo(request: UpRequest) -> str | None:

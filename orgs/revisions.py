@@ -27,6 +27,7 @@ from crewlet.kernel.errors import Conflict, CrewletError, ErrorCode, NotFound
 from crewlet.kernel.events import EventType, announce, publish
 from orgs import epochs
 from orgs.chart import Chart
+from orgs.document.differences import differences
 from orgs.document.minting import minted
 from orgs.document.outline import outline_of
 from orgs.document.problems import Caution
@@ -200,6 +201,26 @@ def checked_reading(document: str | bytes | Mapping[str, Any]) -> Reading:
     if isinstance(document, Mapping):
         return validate_data(dict(document))
     return validate_text(document)
+
+
+def payload_of(document: str | bytes | Mapping[str, Any]) -> dict[str, Any]:
+    """Returns what a document would be stored as on top of the running one: hidden keys put back,
+    handles and keys of units written out. Raises `validation_error` with every problem."""
+    data, reading = _checked(document, _running())
+    return minted(data, reading.chart)
+
+
+def document_diff(document: str | bytes | Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Tells what a document would change of the running company, secrets hidden; where there is
+    none, all of it. Raises as `payload_of`."""
+    running = _running()
+    before = running.payload if running else {}
+    return [item.as_json() for item in differences(before, payload_of(document))]
+
+
+def _running() -> ConfigRevision | None:
+    company = Company.objects.select_related("active_revision").filter(id=1).first()
+    return company.active_revision if company else None
 
 
 def invalid_document(problems: list[dict[str, Any]]) -> CrewletError:

@@ -31,7 +31,7 @@ from agents.dispatch.turns import JournalledTurns, Turns
 from agents.llm import chain
 from agents.seats.host import EXIT_TEMPFAIL, HostSettings, SeatHost
 from agents.seats.presence import SEATS_ROLE
-from crewlet.kernel import db
+from crewlet.kernel import db, tracing
 from crewlet.kernel.errors import Conflict, Unavailable
 from crewlet.kernel.events import EventType, publish
 from crewlet.kernel.queue import WORKER_SOCKET_SECONDS, transport_options
@@ -129,6 +129,7 @@ def install(app: Celery, turns: Turns | None = None) -> None:
         if _is_duty(sender):
             return
         env = settings.CREWLET
+        tracing.configure()
         _warm()
         _process.host = build_host(
             HostSettings(env.node_id, env.lease_ttl, env.sweep_seconds, env.max_concurrent), turns

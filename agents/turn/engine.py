@@ -10,7 +10,7 @@ from uuid import UUID
 
 from django.db import DatabaseError, InterfaceError, InternalError, OperationalError
 
-from agents.turn import coast, judging, loop, outcome, reading, resume
+from agents.turn import coast, judging, loop, outcome, reading, resume, spans
 from agents.turn.machine import (
     Ask,
     Broke,
@@ -72,8 +72,9 @@ def run(claimed: ClaimedTurn, host: HostContext) -> TurnEnd:
     if claimed.resumed and not detail.get("clean"):
         running.ambiguous = resume.ambiguous(record, state)
         loop.note_unobserved(running, state)
-    while running.finished is None:
-        state = _next(running, state)
+    with spans.of_run(running):
+        while running.finished is None:
+            state = _next(running, state)
     running.live.ended(running.finished.kind)
     return running.finished
 

@@ -10,10 +10,13 @@ from crewlet.kernel.registry import Registry
 
 @dataclass(frozen=True)
 class UpRequest:
-    """What was asked of `up`: the address people will open, and whether a demo may be made."""
+    """What was asked of `up`: the address people will open, whether a demo may be made, and the
+    file of a company: `seed` for an empty store, `company` for this start whatever runs."""
 
     base_url: str
     demo: bool
+    seed: str = ""
+    company: str = ""
 
 
 # Runs after the migrations and before any process; returns a line to show, or None.

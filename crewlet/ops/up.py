@@ -35,6 +35,8 @@ class UpOptions:
     port: int
     demo: bool
     fresh: bool
+    seed: str = ""
+    company: str = ""
 
 
 class Up:
@@ -154,7 +156,8 @@ class Up:
         close_pools()
 
     def _request(self) -> UpRequest:
-        return UpRequest(self._base_url(), self._options.demo)
+        asked = self._options
+        return UpRequest(self._base_url(), asked.demo, asked.seed, asked.company)
 
     def _base_url(self) -> str:
         if "CREWLET_PUBLIC_URL" in os.environ:

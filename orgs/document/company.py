@@ -192,6 +192,8 @@ class Role(Section):
     """Names of the company's workers it may hand on to; absent, all of them."""
     learning_enabled: bool | None = None
     """Whether it learns; absent, what `learning` says."""
+    approvals: tuple[Line, ...] = ()
+    """Tools that it runs only with a person's leave, beside the company's."""
     sandbox: SeatSandbox | None = None
     """Its sandbox."""
     placement: Placement | None = None
@@ -211,16 +213,14 @@ class Role(Section):
         """Gives the provider keys of a phase, in order; () leaves the choice to the company.
 
         `llm_<phase>` is the more specific word and wins over the map; both fall back to default.
+        An empty list chooses nothing.
         """
         own = getattr(self, f"llm_{phase}", None)
-        mapped = self.llm if isinstance(self.llm, ChainMap) else None
-        if own is None and mapped is not None:
-            own = getattr(mapped, phase, None) or mapped.default
-        if own is None and mapped is None:
-            own = self.llm
-        if own is None or isinstance(own, ChainMap):
-            return ()
-        return (own,) if isinstance(own, str) else tuple(own)
+        if isinstance(self.llm, ChainMap):
+            chosen = own or getattr(self.llm, phase, None) or self.llm.default
+        else:
+            chosen = own or self.llm
+        return (chosen,) if isinstance(chosen, str) else tuple(chosen or ())
 
 
 class UnitSection(Section):
@@ -267,6 +267,9 @@ class CompanyDocument(Section):
     """Where it wants to be; every agent reads it."""
     policies: tuple[Line, ...] = ()
     """What holds for everybody, one line each."""
+    approvals: tuple[Line, ...] = ()
+    """Tools that every agent runs only with a person's leave, by name; `destructive` names all that
+    may destroy something."""
     timezone: Annotated[str, check(known_zone)] = "UTC"
     """The company's clock, an IANA zone such as Europe/Berlin. Its days and weeks begin by it."""
     token_budget: TokenBudget | None = None

@@ -14,14 +14,18 @@ from orgs.document.problems import Segments
 
 NOT_YET: Final = {
     "company": (
-        "notification_rate_limit", "skill_variables", "turn_engine", "learning", "scheduling",
-        "workers", "knowledge", "integrations", "mcp_servers",
+        "notification_rate_limit", "skill_variables", "learning", "scheduling", "workers",
+        "knowledge", "integrations",
+    ),
+    "turn_engine": (
+        "onboarding_max_tool_rounds", "onboarding_max_tool_rounds_ceiling",
+        "sandbox_min_budget_tokens", "delegation",
     ),
     "seat": (
-        "workers", "learning_enabled", "sandbox", "placement", "integrations", "mcp_env",
+        "workers", "learning_enabled", "sandbox", "placement", "integrations",
         "schedules", "llm_sandbox",
     ),
-    "unit": ("knowledge", "mcp_env", "schedules"),
+    "unit": ("knowledge", "schedules"),
 }  # fmt: skip
 """Keys that are checked and kept, and that no part of this version acts on yet."""
 

@@ -42,7 +42,7 @@ class ConversationSession(Section):
     """Whether anything is kept."""
     max_entries: Count = 20
     """How many exchanges."""
-    retention_days: Count = 7
+    retention_days: Count = 30
     """For how long."""
 
 

@@ -51,6 +51,8 @@ def _unused(data: Any, outline: Outline) -> Iterator[Segments]:
     for key in NOT_YET["company"]:
         if key in root:
             yield (key,)
+    written = _map(data, ("turn_engine",))
+    yield from (("turn_engine", key) for key in NOT_YET["turn_engine"] if key in written)
     for key in ("embeddings", "sandbox"):
         if key in _map(data, ("providers",)):
             yield ("providers", key)

@@ -155,6 +155,8 @@ class LlmProvider(Section):
     """How long one answer may take."""
     max_tokens: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
     """The longest answer; without it what the model allows."""
+    context_tokens: Annotated[int, Field(ge=1000, le=100_000_000)] | None = None
+    """How much the model can read at once. Near it a turn goes on in a fresh conversation."""
     cooldowns: Cooldowns | None = None
     """How long a refused key rests."""
     reasoning: bool | None = None

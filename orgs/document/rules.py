@@ -23,7 +23,7 @@ HUMAN_REFUSES: Final = (
     "behavioral_guidelines", "project", "space", "token_budget",
     "llm", "llm_review", "llm_subagent", "llm_auxiliary", "llm_judge",
     "llm_sandbox", "workers", "learning_enabled", "schedules", "sandbox", "placement",
-    "integrations", "mcp_env",
+    "integrations", "mcp_env", "approvals",
 )  # fmt: skip
 """What only a running agent has: a person is told so for each one, by name."""
 

@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from crewlet.kernel.errors import CrewletError, ErrorCode, NotFound
-from orgs.chart import Chart, ChartSeat, ChartUnit
+from orgs.chart import Chart, ChartSeat, ChartUnit, unit_at
 from orgs.document.company import CHAIN_PHASES
 from orgs.document.differences import differences
 from orgs.document.fields import TokenBudget
@@ -96,8 +96,18 @@ def _seat(snapshot: Snapshot, seat: ChartSeat, *, with_config: bool) -> dict[str
     }
     if with_config and seat.is_agent and role is not None:
         shown["chain"] = {phase: list(role.chain(phase)) for phase in CHAIN_PHASES}
-        shown["tool_sources"] = [BUILTIN_TOOLS]
+        shown["tool_sources"] = [BUILTIN_TOOLS, *_servers(snapshot, seat)]
     return shown
+
+
+def _servers(snapshot: Snapshot, seat: ChartSeat) -> list[str]:
+    """Names the servers of tools that the document gives a seat: the shared ones, and those that
+    the seat or its unit has variables for."""
+    given: set[str] = set(seat.role.mcp_env if seat.role else ())
+    if seat.unit is not None:
+        given |= set(unit_at(snapshot.document, snapshot.chart.units[seat.unit].path).mcp_env)
+    entries = snapshot.document.mcp_servers
+    return [f"mcp:{entry.name}" for entry in entries if entry.shared or entry.name in given]
 
 
 def derived(chart: Chart) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from django.urls import URLPattern, URLResolver, get_resolver
+from django.urls import Resolver404, URLPattern, URLResolver, get_resolver, resolve
 
 _PLACE = re.compile(r"<(?:\w+:)?(\w+)>|\(\?P<(\w+)>(?:[^()]|\([^()]*\))*\)")
 
@@ -25,15 +25,32 @@ def _walk(found: Iterable[URLPattern | URLResolver], under: str = "") -> Iterato
 
 
 def addresses(route: str, values: Mapping[str, Iterable[str]]) -> list[str]:
-    """The addresses of a route for every value of its places; a place without a value fails."""
-    found = [route.replace("^", "").rstrip("$")]
+    """The addresses of a route for every value of its places; a place without a value fails.
+
+    A place that means something else in some routes has values of its own under the words before
+    it, which go first: `settings/<slug:key>` before `key`. Addresses that another route would
+    answer are left out.
+    """
+    plain = route.replace("^", "").rstrip("$")
+    found = [plain]
     while match := _PLACE.search(found[0]):
-        name = match[1] or match[2]
-        assert name in values, f"give tests/needs a value for <{name}> of {route}"
+        name, until = match[1] or match[2], found[0][: match.end()]
+        own = (special for special in values if "/" in special and until.endswith(special))
+        chosen = values.get(next(own, name))
+        assert chosen, f"give tests/needs a value for <{name}> of {route}"
         found = [
             one[: spot.start()] + value + one[spot.end() :]
             for one in found
             if (spot := _PLACE.search(one))
-            for value in values[name]
+            for value in chosen
         ]
-    return ["/" + one for one in found]
+    answered = ["/" + one for one in found if _route(one) == plain]
+    assert answered, f"nothing that tests/needs knows of fits the places of {route}"
+    return answered
+
+
+def _route(path: str) -> str:
+    try:
+        return resolve(f"/{path}").route.replace("^", "").rstrip("$")
+    except Resolver404:
+        return ""

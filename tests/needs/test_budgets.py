@@ -69,10 +69,11 @@ def test_a_budget_of_the_document_is_enforced_or_said_to_be_of_no_effect_yet() -
     """A new field named budget makes this fail until it is one or the other."""
     enforced = {"token_budget"}
     asked_of_the_vendor = {"reasoning_budget_tokens"}
+    not_yet = {*NOT_YET["turn_engine"], "budget_fraction"}  # the latter inside `delegation`
     silent = {
         (top, field)
         for top, field in _budgets(schema())
-        if field not in enforced | asked_of_the_vendor and top not in NOT_YET["company"]
+        if field not in enforced | asked_of_the_vendor | not_yet and top not in NOT_YET["company"]
     }
     assert silent == set()
     assert ("", "token_budget") in set(_budgets(schema()))
@@ -101,7 +102,7 @@ def _budgets(whole: dict[str, Any]) -> Iterator[tuple[str, str]]:
 def spends_for_ever(seen: SeenRequest) -> Step:
     """Notes something new in each round and never ends by itself."""
     text = f"Loaf {len(seen.calls())}"
-    return Step(calls=[call("note_on", item="ENG-1", text=text)], usage=(CALL_TOKENS, 0))
+    return Step(calls=[call("note_on", item="ENG-1", text=text)], usage=(CALL_TOKENS - 10, 10))
 
 
 @pytest.mark.covers("PEER-6")
@@ -138,13 +139,13 @@ def test_a_warning_is_told_while_the_turn_that_spends_still_runs(bare_stage: Sta
 
     stage = bare_stage
     one_ceiling(stage, "seat", "day", 1000)
-    again = Step(calls=[call("note_on", item="ENG-1", text="Rye too.")], usage=(150, 0))
+    again = Step(calls=[call("note_on", item="ENG-1", text="Rye too.")], usage=(140, 10))
     stage.executes(
-        Step(expect=look, calls=NOTE.calls, usage=(700, 0)),
-        Step(expect=look, calls=again.calls, usage=(150, 0)),
-        Step(expect=look, calls=SUBMIT.calls, usage=(10, 0)),
+        Step(expect=look, calls=NOTE.calls, usage=(690, 10)),
+        Step(expect=look, calls=again.calls, usage=(140, 10)),
+        Step(expect=look, calls=SUBMIT.calls, usage=(5, 5)),
     )
-    stage.reviews(Step(expect=look, calls=DONE.calls, usage=(10, 0)))
+    stage.reviews(Step(expect=look, calls=DONE.calls, usage=(5, 5)))
     end, _ = stage.work()
     assert end.kind == "completed"
     assert [len(seen) for seen in told] == [0, 0, 1, 1], "once, right after the call that did it"

@@ -81,10 +81,11 @@ def crowded(ana: Program) -> dict[str, list[str]]:
         Person(login=f"p{n}.q", name=f"P {n}", created_at=clock.now()) for n in range(ROWS)
     )
     return {
-        "handle": ["qa"], "turn_id": [str(turn.id)], "key": [key, "ENG"], "path": ["a.md"],
+        "handle": ["qa"], "turn_id": [str(turn.id)], "key": [key], "path": ["a.md"],
         "event_id": [str(EngineEvent.objects.latest("ts").id)], "name": ["my_work"],
         "revision_id": [str(ConfigRevision.objects.latest("created_at").pk)],
-        "kind": ["roles"], "address": ["qa"], "trace_id": ["none"],
+        "kind": ["roles"], "address": ["qa"], "trace_id": ["none"], "wait_id": [str(new_id())],
+        "projects/<slug:key>": ["ENG"], "act/<str:name>": ["no_such_verb"],
     }  # fmt: skip
 
 

@@ -13,7 +13,9 @@ from agents.dispatch.turns import JournalledTurns
 from agents.mail import claim
 from agents.models.mail import Delivery
 from agents.models.turns import Turn
+from agents.queries import rows
 from agents.turn.machine import Outcome
+from agents.views.faces import turn_face
 from crewlet.kernel import clock
 from crewlet.kernel.models import EngineEvent
 from orgs import epochs
@@ -147,3 +149,33 @@ def test_work_that_cannot_be_done_is_told_as_blocked_and_never_as_delivered(stag
     assert turn.submitted == "blocked"
     assert turn.ended_at is not None
     assert turn.ended_at <= clock.now()
+    shown = turn_face(rows.select("t.id = %s", [turn.id], "")[0])
+    assert (shown["word"], shown["tone"]) == ("Blocked", "need"), "never drawn as done"
+
+
+LIES = {
+    "a call never made": ((), ["note_on"]),
+    "a delivery never made": ((), ["item:ENG-1"]),
+    "another item than it touched": ((NOTE,), ["item:ENG-9"]),
+}
+
+
+@pytest.mark.covers("PEER-22")
+@pytest.mark.parametrize("lie", LIES)
+@pytest.mark.parametrize("reply", ["tool", "none"])
+def test_a_claim_that_the_record_refutes_is_never_taken(stage: Stage, lie: str, reply: str) -> None:
+    """Also where nobody waits for an answer, and though the reviewer would believe it.
+
+    Only what the record has counts: a note that did reach the asker may still make it done.
+    """
+    did, claims = LIES[lie]
+    stage.executes(
+        *did, *[Step(calls=[call("submit_work", summary="Baked.", deliveries=claims)])] * 40
+    )
+    stage.reviews(*[DONE] * 10)
+    end, turn = stage.work(reply_kind=reply, reply_surface="work" if reply == "tool" else "")
+    stage.server.model.forgive()
+    reached = reply == "tool" and did == (NOTE,)
+    assert end.kind == turn.outcome == ("completed" if reached else "failed")
+    assert (turn.submitted == "incomplete") is (reply == "tool"), "it was never accepted"
+    assert EngineEvent.objects.filter(type="agent_turn_completed", failed=not reached).exists()

@@ -12,12 +12,15 @@ from typing import Any
 
 import pytest
 from django.conf import settings
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 
+from crewlet.ops.embedded.errors import ServerProblem
+from crewlet.ops.hooks import UP_HOOKS, UpRequest
 from orgs import epochs
 from orgs.document.schema import schema
 from orgs.document.source import read
 from orgs.models.company import ConfigRevision
+from orgs.queries import company as company_queries
 from tests.orgs.companies import TWO_TEAMS, company, without
 from tests.orgs.document.full import FULL
 from tests.orgs.document.test_validation import TEN_FAULTS
@@ -197,3 +200,65 @@ def test_revert_reload_and_references_at_a_terminal(tmp_path: Path, file: Path) 
     back = answer("revert", first["revision_id"], "--summary", "Back")
     assert back["revision_id"] not in (first["revision_id"], second["revision_id"])
     assert answer("export")["document"]["mission"].startswith("Bread by six")
+
+
+@pytest.mark.covers("ORG-36")
+@COMMITS
+def test_import_says_what_it_changes_before_and_after(file: Path) -> None:
+    dry = answer("import", str(file), "--dry-run")
+    assert {row["entity"] for row in dry["differences"]} >= {"company", "seat baker"}
+    assert epochs.current() is None
+    answer("import", str(file))
+    file.write_text(TWO_TEAMS.replace("Bread by six", "Bread by five"), encoding="utf-8")
+    dry = answer("import", str(file), "--dry-run")
+    (change,) = dry["differences"]
+    assert (change["field"], change["before"][:12]) == ("mission", "Bread by six")
+    real = answer("import", str(file), "--summary", "Earlier bread")
+    assert real["differences"] == dry["differences"]
+    assert company_queries.revisions(limit=1)[0]["summary"] == "Earlier bread"
+    _, said, _ = run("import", str(file))
+    assert "Nothing is different." in said
+
+
+@pytest.mark.covers("ORG-70")
+@COMMITS
+def test_the_first_company_is_made_at_a_terminal(file: Path) -> None:
+    """As in the browser: from a template, with a founder's seat, once."""
+    made = answer("create", "Harbour Bakery", "--template", "new", "--founder", "Rita Founder",
+                  "--timezone", "Europe/Lisbon")  # fmt: skip
+    assert made["epoch"] == epochs.current()
+    document = epochs.active().document
+    assert (document.name, document.timezone) == ("Harbour Bakery", "Europe/Lisbon")
+    assert {"founder", "ceo", "engineer"} <= set(epochs.active().chart.seats)
+    code, _, said = run("create", "Another")
+    assert code != 0
+    assert "already set up" in said
+
+
+@pytest.mark.covers("ORG-36")
+@COMMITS
+def test_a_file_fills_an_empty_store_or_wins_at_every_start(file: Path) -> None:
+    seeds = UpRequest("http://localhost", demo=True, seed=str(file))
+    wins = UpRequest("http://localhost", demo=True, company=str(file))
+
+    def start(request: UpRequest) -> str | None:
+        return UP_HOOKS.prepare["document"](request)
+
+    assert "epoch" in (start(seeds) or "")
+    assert UP_HOOKS.prepare["demo"](seeds) is None, "the demo comes second"
+    answer("import", str(file), "--summary", "Same")
+    file.write_text(TWO_TEAMS.replace("Bread by six", "Bread by five"), encoding="utf-8")
+    assert start(seeds) is None
+    assert epochs.active().document.mission.startswith("Bread by six")
+    assert "epoch" in (start(wins) or "")
+    assert epochs.active().document.mission.startswith("Bread by five")
+    epoch = epochs.current()
+    assert start(wins) is None, "an unchanged file makes no new revision"
+    assert epochs.current() == epoch
+    file.write_text("name: [", encoding="utf-8")
+    with pytest.raises(ServerProblem, match="company validate"):
+        start(wins)
+    with pytest.raises(ServerProblem, match="No such file"):
+        start(UpRequest("http://localhost", demo=False, seed="", company="/nowhere/c.yaml"))
+    with pytest.raises(CommandError, match="not allowed with"):
+        call_command("up", "--seed-company", str(file), "--import-company", str(file))

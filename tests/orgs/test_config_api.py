@@ -199,6 +199,24 @@ def test_chains_need_the_grant_to_read_the_configuration(client: Client) -> None
     assert "chain" not in seats["rita"]
 
 
+@pytest.mark.covers("ORG-19")
+def test_the_servers_of_a_seat_are_named_among_its_sources_of_tools(client: Client) -> None:
+    """Shared ones for everybody; one that is not for who has variables for it, itself or by the
+    unit it sits in."""
+    servers = (
+        "\nmcp_servers:\n"
+        "  - {name: find, command: npx, shared: true}\n"
+        "  - {name: far, command: npx, shared: false}\n"
+        "  - {name: near, command: npx, shared: false}\n"
+    )
+    given = TWO_TEAMS.replace("goal: Good bread", "goal: Good bread, mcp_env: {far: {TOKEN: a}}")
+    put(client, given + servers)
+    seats = {seat["handle"]: seat for seat in client.get("/api/v1/org").json()["seats"]}
+    assert seats["baker-lead"]["tool_sources"] == ["builtin", "mcp:find", "mcp:far"]
+    assert seats["baker"]["tool_sources"] == ["builtin", "mcp:find"]
+    assert "tool_sources" not in seats["rita"]
+
+
 def test_the_api_schema_describes_these_routes_without_a_warning(client: Client) -> None:
     from drf_spectacular.drainage import GENERATOR_STATS
     from drf_spectacular.generators import SchemaGenerator  # at import it reads the urlconf

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-APPS = ("crewlet", "orgs", "agents", "tracker")
+APPS = ("crewlet", "orgs", "agents", "tracker", "integrations")
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ WRITERS = {
     r"agents\.budgets\..*": "windows and charge rows",
     r"agents\.llm\.(cooling|trials)": "cooling keys; what came of a test of a provider",
     r"agents\.memory\..*": "diary",
+    r"integrations\.mcp\.store": "what servers of tools answered",
     r"tracker\.counts": "the kept counts of a project, in the transaction of the change",
     r".*\.receivers(\..*)?": "rows of a reaction inside the writer's transaction",
     r".*\.admin(\..*)?": "the operator's admin, through actions where there is one",

@@ -89,6 +89,15 @@ VARIABLES: Mapping[str, tuple[str, str]] = {
         "`0`",
         "`1` serves static files under hashed names from the folder that `collectstatic` filled.",
     ),
+    "OTEL_EXPORTER_OTLP_ENDPOINT": (
+        "none: no spans are made",
+        "A collector of OpenTelemetry that takes OTLP over HTTP, such as `http://localhost:4318`. "
+        "The other `OTEL_*` variables are read as OpenTelemetry documents them.",
+    ),
+    "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": (
+        "none",
+        "The same for traces alone, with its whole path.",
+    ),
     "ANTHROPIC_API_KEY": (
         "none",
         "Found when the demo company is created; a document names it as `${ANTHROPIC_API_KEY}`.",

@@ -19,6 +19,9 @@ from orgs.document.validation import validate_text
 from orgs.document.writing import to_yaml
 from orgs.epochs import active_revision
 from orgs.queries import company
+from orgs.revisions import document_diff
+from orgs.setup.templates import Template
+from orgs.setup.thinking import Thinking
 
 INVALID_EXIT = 1
 
@@ -27,8 +30,8 @@ class Command(NounCommand):
     """The company document."""
 
     help = (
-        "The company document: validate, schema, import, export, show, revisions, diff, activate, "
-        "revert, reload, references."
+        "The company document: create, validate, schema, import, export, show, revisions, diff, "
+        "activate, revert, reload, references."
     )
     requires_system_checks = []
 
@@ -40,8 +43,11 @@ class Command(NounCommand):
                              self._validate, _validation_words, _file),
             "schema": Verb("Print the JSON Schema of the document.",
                            _schema, lambda answer: answer["text"].rstrip(), _out),
-            "import": Verb("Check a file, store it and make it the running company.",
-                           self._import, _applied_words, _import_options),
+            "create": Verb("Create the first company from a template and make it run.",
+                           _create, _applied_words, _creation_options),
+            "import": Verb("Check a file, say what it changes, store it and make it the running "
+                           "company.",
+                           self._import, _imported_words, _import_options),
             "export": Verb("Print the running document as YAML.",
                            _export, lambda answer: answer["text"].rstrip(), _export_options),
             "show": Verb("Show the running company in short.", _show, _show_words),
@@ -95,7 +101,8 @@ class Command(NounCommand):
         try:
             if options["dry_run"]:
                 result = act("check_company", {"document": text, "base": base})
-                return {**result.data, "message": result.message}
+                found = document_diff(text)
+                return {**result.data, "differences": found, "message": result.message}
             summary = options["summary"] or f"Import of {Path(file).name}"
             args = {"document": text, "base": base, "summary": summary, "source": "file"}
             result = act("apply_company", args)
@@ -106,7 +113,8 @@ class Command(NounCommand):
             raise
         if result.data["status"] == "stored":
             self.exit_code = INVALID_EXIT
-        return {**result.data, "message": result.message}
+        found = company.revision_diff(UUID(result.data["revision_id"]))["differences"]
+        return {**result.data, "differences": found, "message": result.message}
 
 
 def _file(parser: CommandParser) -> None:
@@ -145,6 +153,27 @@ def _activate_options(parser: CommandParser) -> None:
 
 def _why(parser: CommandParser) -> None:
     parser.add_argument("--summary", default="", help="one sentence for the history")
+
+
+def _creation_options(parser: CommandParser) -> None:
+    parser.add_argument("name", help="what the company is called")
+    parser.add_argument("--mission", default="", help="what it does, in a sentence")
+    parser.add_argument("--timezone", default="UTC", help="where its days begin: Europe/Lisbon")
+    parser.add_argument("--template", default="new", choices=[t.value for t in Template],
+                        help="what its chart begins with (new)")  # fmt: skip
+    parser.add_argument("--founder", default="", help="the name on a person's seat at the top")
+    parser.add_argument("--thinking", default="none", choices=[t.value for t in Thinking],
+                        help="who thinks for the seats (none: nobody yet)")  # fmt: skip
+    parser.add_argument("--model", default="", help="the model; without it the usual one")
+    parser.add_argument("--base-url", default="", help="address of a local server, with /v1")
+
+
+_CREATION = ("name", "mission", "timezone", "template", "founder", "thinking", "model", "base_url")
+
+
+def _create(options: dict[str, Any]) -> dict[str, Any]:
+    result = act("create_company", {name: options[name] for name in _CREATION})
+    return {**result.data, "warnings": [], "message": result.message}
 
 
 def _text(file: str) -> bytes:
@@ -245,6 +274,10 @@ def _counted(count: int, noun: str) -> str:
 def _applied_words(answer: dict[str, Any]) -> str:
     cautions = [f"warning: {c['path'] or c['seat']}: {c['message']}" for c in answer["warnings"]]
     return "\n".join([*cautions, answer["message"]])
+
+
+def _imported_words(answer: dict[str, Any]) -> str:
+    return "\n".join([_diff_words(answer), _applied_words(answer)])
 
 
 def _show_words(view: dict[str, Any]) -> str:

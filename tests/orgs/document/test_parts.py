@@ -20,9 +20,10 @@ def test_parts_that_nothing_acts_on_yet_are_kept_and_said_once_each() -> None:
     told = [c for c in reading.warnings if c.code == "not_used_yet"]
     assert len({c.segments[-1] for c in told}) == len(told)
     assert reading.unsupported == tuple(c.path for c in told)
-    assert {"turn_engine", "mcp_servers", "providers.sandbox", "integrations"} <= {
+    assert {"turn_engine.delegation", "learning", "providers.sandbox", "integrations"} <= {
         c.path for c in told
     }
+    assert not {"turn_engine", "mcp_servers"} & {c.path for c in told}, "these are acted on"
     assert read(FULL).data == reading.document.payload()
 
 

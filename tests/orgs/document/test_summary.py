@@ -65,7 +65,6 @@ def test_a_file_with_parts_of_later_versions_still_tells_its_facts() -> None:
         "referenced_variables": ["ANTHROPIC_API_KEY", "CHAT_URL", "FOUNDER", "OPENAI_API_KEY"],
         "unsupported": [
             "workers",
-            "mcp_servers",
             "providers.embeddings",
             "providers.llm.sub.cli",
             "roles[1].schedules",

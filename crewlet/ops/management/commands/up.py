@@ -28,6 +28,15 @@ class Command(BaseCommand):
         parser.add_argument(
             "--no-demo", action="store_true", help="leave an empty store empty; the link makes you"
         )
+        files = parser.add_mutually_exclusive_group()
+        files.add_argument(
+            "--seed-company", default="", metavar="FILE",
+            help="the company document of an empty store, instead of the demo",
+        )  # fmt: skip
+        files.add_argument(
+            "--import-company", default="", metavar="FILE",
+            help="the company document at every start: what was changed here since is replaced",
+        )  # fmt: skip
         parser.add_argument("--fresh", action="store_true", help="throw this install's data away")
         parser.add_argument(
             "--yes", action="store_true", help="answer yes to the question of --fresh"
@@ -48,6 +57,8 @@ class Command(BaseCommand):
                     port=options["port"],
                     demo=not options["no_demo"],
                     fresh=options["fresh"],
+                    seed=options["seed_company"],
+                    company=options["import_company"],
                 ),
                 Screen(),
             ).run()
