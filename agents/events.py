@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from crewlet.kernel.ids import derived_id
+
 
 @dataclass(frozen=True, slots=True)
 class SpendAdded:
@@ -28,10 +30,12 @@ class SpendAdded:
 
 @dataclass(frozen=True, slots=True)
 class TurnFailed:
-    """A turn ended without a settled outcome; whoever waits is to be told, in words.
+    """A turn failed or was stopped; whoever waits is to be told, in words.
 
     `message` says what happened and what to do. A receiver that owns `reply_surface` answers
-    there; the runtime itself tells a waiting colleague and the people above the seat.
+    there; the runtime itself tells a waiting colleague and the people above the seat. All tell it
+    under the one `event_id`, so that whoever waits and also leads the seat is woken once.
+    `stopped_by` is who stopped the turn and needs no telling; empty when it failed.
     """
 
     turn_id: UUID
@@ -44,6 +48,12 @@ class TurnFailed:
     reply_surface: str
     trigger: Mapping[str, Any]
     work_item: Mapping[str, Any] | None
+    stopped_by: str = ""
+
+    @property
+    def event_id(self) -> UUID:
+        """The event under which everybody hears of this end."""
+        return derived_id("turn_failed", str(self.turn_id))
 
 
 @dataclass(frozen=True, slots=True)

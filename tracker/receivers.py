@@ -150,7 +150,7 @@ def spend_lands_on_the_item(fact: SpendAdded) -> None:
 
 @receiver(TurnFailed, order=30)
 def failure_is_said_on_the_item(fact: TurnFailed) -> None:
-    """Says on the item that a turn failed and what to do, and tells whoever waits for it there.
+    """Says on the item how a turn ended and what to do, and tells whoever waits for it there.
 
     The people above the seat hear of it from the runtime itself.
     """
@@ -161,13 +161,11 @@ def failure_is_said_on_the_item(fact: TurnFailed) -> None:
     if item.removed_at is not None:
         return  # nobody waits there; the runtime itself tells the people above the seat
     snapshot, writing = epochs.active(), Writing(engine_actor("turn"))
-    body = f"A turn of @{fact.handle} ({fact.name}) on this item failed. {fact.message}"
+    ended = "was stopped" if fact.stopped_by else "failed"
+    body = f"A turn of @{fact.handle} ({fact.name}) on this item {ended}. {fact.message}"
     system_comment(item, body, writing, turn_id=fact.turn_id)
     for party in _waiting(fact, item, snapshot):
-        tell_note(
-            writing, snapshot, item, party, body,
-            event=f"turn-failed:{fact.turn_id}", reason="turn_failed",
-        )  # fmt: skip
+        tell_note(writing, snapshot, item, party, body, event=fact.event_id, reason="turn_failed")
     tell_pages(item)
 
 
@@ -177,10 +175,11 @@ def _waiting(fact: TurnFailed, item: WorkItem, snapshot: Snapshot) -> list[Party
         return []
     asker = snapshot.seat_ids.get(str(fact.trigger.get("actor", "")))
     waiting = [Party(seat_id=asker) if asker else None, reporter_of(item)]
+    knowing = {fact.seat_id, snapshot.seat_ids.get(fact.stopped_by)}
     present = dict.fromkeys(
         party
         for party in waiting
-        if party is not None and party.seat_id != fact.seat_id
+        if party is not None and (party.seat_id is None or party.seat_id not in knowing)
         and (party.person_id is not None or party.seat_id in snapshot.handles)
     )  # fmt: skip
     return list(present)

@@ -97,7 +97,7 @@ def a2a_ask(actor: Actor, args: A2AAsk, target: None) -> Result:
     snapshot = epochs.active()
     seat = _one_agent(snapshot, actor, args.target)
     channel_id = colleague.open_channel(
-        actor, snapshot.seat_ids[seat.handle], seat.handle, args.brief
+        actor, snapshot.seat_ids[seat.handle], seat.handle, args.brief, snapshot
     )
     return Result(
         f"Asked @{seat.handle}. Their answer will wake you; end this branch of your work here.",

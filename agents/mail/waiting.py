@@ -56,6 +56,11 @@ def dead(*, handled: bool = False, limit: int = 200) -> list[dict[str, Any]]:
     ]
 
 
+def unread(seat_id: UUID, conversation: str) -> bool:
+    """Whether a letter of a conversation waits for a seat and no turn has taken it yet."""
+    return Delivery.objects.filter(seat_id=seat_id, conversation=conversation, turn=None).exists()
+
+
 _HANDLE: Final = """
 UPDATE agents_deadletter SET handled_at = %s, handled_by = %s, handled_how = %s
 WHERE id = %s AND handled_at IS NULL

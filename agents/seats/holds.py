@@ -102,6 +102,18 @@ def standing(seat_id: UUID, now: datetime) -> SeatHold | None:
     return min(holds, key=_rank, default=None)
 
 
+def why_waiting(seat_id: UUID, now: datetime) -> str:
+    """Returns why mail of a seat would wait now, as the end of a sentence about it; else empty."""
+    hold = standing(seat_id, now)
+    if hold is None:
+        return ""
+    if hold.reason == HoldReason.SEAT_PAUSED:
+        why = f"is paused by {hold.by}" + (f" ({hold.note})" if hold.note else "")
+    else:
+        why = f"is held ({HoldReason(hold.reason).label.lower()})"
+    return why + (f" until {hold.until:%Y-%m-%d %H:%M} UTC" if hold.until else "")
+
+
 def _rank(hold: SeatHold) -> int:
     return list(HoldReason.values).index(hold.reason)
 

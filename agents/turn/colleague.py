@@ -15,7 +15,8 @@ from django.db import connection, transaction
 
 from agents.mail.post import Mail, WorkRef, post
 from agents.mail.triggers import TriggerKind, register
-from agents.turn.machine import Limits
+from agents.turn import telling
+from agents.turn.limits import limits_of
 from agents.turn.record import TurnHead
 from agents.turn.rows import as_json
 from crewlet.kernel import clock
@@ -23,10 +24,11 @@ from crewlet.kernel.actors import Actor
 from crewlet.kernel.errors import Invalid
 from crewlet.kernel.events import EventType, publish
 from crewlet.kernel.ids import new_id
+from orgs import epochs
+from orgs.epochs import Snapshot
 
 ASK: Final = "a2a_ask"
 ANSWER: Final = "a2a_answer"
-FAILED: Final = "turn_failed"
 SOURCE: Final = "a2a"
 IDLE: Final = timedelta(hours=1)
 KEPT: Final = timedelta(days=7)
@@ -45,11 +47,12 @@ VALUES (%s, %s, %s, %s, %s, %s)
 
 
 def register_kinds() -> None:
-    """Registers the letters that this module and a failed turn send."""
+    """Registers the letters that this module and a turn that ended badly send."""
     for name, title, owed in (
         (ASK, "A colleague asks", ("engine", "")),
         (ANSWER, "A colleague answers", ("none", "")),
-        (FAILED, "A turn failed", ("none", "")),
+        (telling.KIND, "A turn failed", ("none", "")),
+        (telling.BLOCKED, "A seat is blocked again", ("none", "")),
     ):
         register(
             TriggerKind(
@@ -61,12 +64,14 @@ def register_kinds() -> None:
         )
 
 
-def open_channel(actor: Actor, target_id: UUID, target_handle: str, brief: str) -> UUID:
+def open_channel(
+    actor: Actor, target_id: UUID, target_handle: str, brief: str, company: Snapshot | None = None
+) -> UUID:
     """Asks a colleague in the caller's transaction and wakes them; returns the channel.
 
     The ask is one level deeper than the asker's own turn, and carries the item that turn is
     charged to. Raises Invalid for an empty brief, for an ask to oneself, and for one so deep in a
-    chain of asks that its turn would be refused.
+    chain of asks that its turn would be refused; `company` is the running one, if it was read.
     """
     if actor.seat_id is None or actor.handle is None:
         raise Invalid("Only a seat can ask a colleague; people write on an item.", field="target")
@@ -76,7 +81,7 @@ def open_channel(actor: Actor, target_id: UUID, target_handle: str, brief: str) 
         raise Invalid("The brief is empty. Say what you need to know and why.", field="brief")
     channel, now, turn = new_id(), clock.now(), actor.turn
     depth = (turn.depth if turn else 0) + 1
-    if depth >= Limits().depth:
+    if depth >= limits_of((company or epochs.active()).document).depth:
         raise Invalid(
             f"You were yourself asked at the end of a chain of {depth} asks, so you cannot pass "
             "the question on. Answer with what you know, or say in the answer who should be asked.",
@@ -155,21 +160,21 @@ WHERE id = %s AND state = 'open' RETURNING requester_id, request_turn, opened_at
 """
 
 
-def answer(head: TurnHead, handle: str, name: str, text: str) -> bool:
+def answer(head: TurnHead, handle: str, name: str, text: str) -> frozenset[UUID]:
     """Posts a turn's answer to every ask it was woken by, and closes those channels.
 
-    Runs in the settling transaction. Returns whether anybody was told; for a channel that
+    Runs in the settling transaction. Returns the seats that were told; for a channel that
     was swept meanwhile it stays closed, and an event keeps the words that came too late.
     """
-    told = False
+    told = set[UUID]()
     for constituent in head.constituents:
         channel = constituent.get("payload", {}).get("channel")
         if constituent.get("kind") == ASK and channel:
             told |= _answer_one(UUID(channel), head, handle, name, text)
-    return told
+    return frozenset(told)
 
 
-def _answer_one(channel: UUID, head: TurnHead, handle: str, name: str, text: str) -> bool:
+def _answer_one(channel: UUID, head: TurnHead, handle: str, name: str, text: str) -> set[UUID]:
     now = clock.now()
     with connection.cursor() as cursor:
         cursor.execute(_ANSWER, (head.id, now, channel))
@@ -177,7 +182,7 @@ def _answer_one(channel: UUID, head: TurnHead, handle: str, name: str, text: str
     body = text.strip() or "I have nothing to add."
     if row is None:
         _refuse_late(channel, head, handle, name, body)
-        return False
+        return set()
     _run(_MESSAGE, (new_id(), channel, "answer", head.seat_id, body, now))
     _wake_asker(
         row[0], channel, handle, name, body=body, summary=f"{name} answers: {_line(body)}",
@@ -202,7 +207,7 @@ def _answer_one(channel: UUID, head: TurnHead, handle: str, name: str, text: str
             },
             topics=("agents",),
         )
-    return True
+    return {row[0]}
 
 
 def _wake_asker(

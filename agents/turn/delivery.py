@@ -81,6 +81,14 @@ def reached(record: TurnRecord, held: Held) -> bool:
     return record.head.reply_kind != "tool" or bool(landed(record, held))
 
 
+def unreported(record: TurnRecord) -> list[str]:
+    """What a turn delivered whose seat never came to say so, by reference; empty when it did."""
+    if record.submission is not None:
+        return []
+    unsaid = [phase for phase in record.phases if phase.submission is None]
+    return references([call for phase in unsaid for call in phase.calls() if delivers(call)])
+
+
 def cites(entry: str, call: CallRecord) -> bool:
     """Whether a line of a submission names a call: by reference, its bare id, or the tool."""
     names = {call.name, call.call_id}

@@ -21,7 +21,7 @@ from django.db import connection, transaction
 
 from agents.mail.conversations import work_key_of
 from agents.seats import lease
-from agents.turn import colleague, reading, rows, steering, telling, waits, words
+from agents.turn import colleague, delivery, reading, rows, steering, telling, waits, words
 from agents.turn.machine import End
 from agents.turn.record import CallRecord, IterationRow, PhaseRecord, RoundRecord, TurnRecord
 from agents.turn.storable import clean
@@ -145,8 +145,10 @@ RETURNING seat_id, work_key, coalesce(trigger ->> 'trace', '')
 def abandon(cursor: CursorWrapper, turn_id: UUID, *, error_kind: str, error: str) -> None:
     """Ends a turn that cannot be gone on with; the caller has already dealt with its mail.
 
-    Whoever waits for it is told, as of any failed turn.
+    Whoever waits for it is told, as of any failed turn, with what it had delivered all the same.
     """
+    refs = delivery.unreported(reading.read(turn_id)[0])
+    error = words.unreported(error, refs) if refs else error
     cursor.execute(_ABANDON, (error_kind, clean(error), clock.now(), turn_id))
     row = cursor.fetchone()
     if row is None:
@@ -201,9 +203,12 @@ def _tell_abandoned(turn_id: UUID, error_kind: str, error: str) -> None:
     handle = snapshot.handles[head.seat_id]
     name = snapshot.chart.seats[handle].name
     message = words.failed_turn(name, error_kind, error)
+    knowing = frozenset[UUID]()
     if head.reply_kind == "engine":
-        colleague.answer(head, handle, name, message)
-    telling.tell_failure(telling.Failure(head, snapshot, handle, name, message), error_kind)
+        knowing = colleague.answer(head, handle, name, message)
+    telling.tell_ended(
+        telling.Ended(head, snapshot, handle, name, message, knowing=knowing), error_kind
+    )
 
 
 _HELD = """

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
 
 from agents.events import SpendAdded, TurnSettled
 from agents.mail import claim
-from agents.turn import colleague, remember, telling, words
+from agents.turn import colleague, delivery, remember, telling, words
 from agents.turn.machine import End, Outcome, PhaseName, State, due
 from agents.turn.phases import review
 from agents.turn.record import TurnRecord, Wait
@@ -28,8 +30,8 @@ def settle(running: Running, state: State, cursor: CursorWrapper) -> None:
     Runs inside a fenced transaction with the queue already written. Lock order: turn, then items
     (receivers), then mail; budget counters come after, with the charge.
     """
-    end = due(state.end, "the outcome")
     record, head = running.record, running.record.head
+    end = with_unreported(due(state.end, "the outcome"), record)
     result = result_of(running, state)
     item = head.work_item or (sole_write(record) if end.outcome is Outcome.COMPLETED else None)
     stopped_by = end.error.partition(" stopped ")[0] if end.outcome is Outcome.STOPPED else ""
@@ -37,9 +39,9 @@ def settle(running: Running, state: State, cursor: CursorWrapper) -> None:
         cursor, end, submitted=submitted(record, state), stopped_by=stopped_by, result=result,
         ms=running.ms, work_item=item,
     )  # fmt: skip
-    _answer_asker(running, end, result)
-    if end.outcome is Outcome.FAILED:
-        _tell_failure(running, end)
+    _tell_end(running, end, result, stopped_by=stopped_by)
+    if item is not None and submitted(record, state) == "blocked":
+        telling.tell_blocked(_ended(running, words.blocked_again(result)), item["key"])
     if item is not None and tokens_in + tokens_out > 0:
         announce(
             SpendAdded(
@@ -99,27 +101,35 @@ def sole_write(record: TurnRecord) -> dict[str, Any] | None:
     }
 
 
-def _answer_asker(running: Running, end: End, result: str) -> None:
-    """A colleague who asked through the engine gets one answer, whatever became of the turn."""
-    head = running.record.head
-    if head.reply_kind != "engine":
-        return
-    if end.outcome is Outcome.COMPLETED:
-        text = result
-    elif end.outcome is Outcome.STOPPED:
-        text = f"No answer: {end.error}"
-    else:
+def with_unreported(end: End, record: TurnRecord) -> End:
+    """Returns the end with what the turn delivered and never reported: it is no stall, and whoever
+    does the work again has to know."""
+    if end.outcome not in (Outcome.FAILED, Outcome.STOPPED):
+        return end
+    refs = delivery.unreported(record)
+    return replace(end, error=words.unreported(end.error, refs)) if refs else end
+
+
+def _tell_end(running: Running, end: End, result: str, *, stopped_by: str = "") -> None:
+    """A colleague who asked through the engine gets one answer, whatever became of the turn; the
+    people around the seat hear of a turn that failed or was stopped."""
+    if end.outcome is Outcome.FAILED:
         text = words.failed_turn(running.seat.name, end.error_kind, end.error)
-    colleague.answer(head, running.handle, running.seat.name, text)
+    elif end.outcome is Outcome.STOPPED:
+        text = words.stopped_turn(end.error)
+    else:
+        text = result
+    head, knowing = running.record.head, frozenset[UUID]()
+    if head.reply_kind == "engine":
+        knowing = colleague.answer(head, running.handle, running.seat.name, text)
+    if end.outcome in (Outcome.FAILED, Outcome.STOPPED):
+        ended = replace(_ended(running, text), stopped_by=stopped_by, knowing=knowing)
+        telling.tell_ended(ended, end.error_kind)
 
 
-def _tell_failure(running: Running, end: End) -> None:
-    message = words.failed_turn(running.seat.name, end.error_kind, end.error)
-    telling.tell_failure(
-        telling.Failure(
-            running.record.head, running.snapshot, running.handle, running.seat.name, message
-        ),
-        end.error_kind,
+def _ended(running: Running, message: str) -> telling.Ended:
+    return telling.Ended(
+        running.record.head, running.snapshot, running.handle, running.seat.name, message
     )
 
 
@@ -237,8 +247,7 @@ def release(running: Running, error: str, cursor: CursorWrapper) -> None:
     )  # fmt: skip
     fate = claim.release(cursor, running.record.head.id, error)
     if fate.dead:
-        _answer_asker(running, end, "")
-        _tell_failure(running, end)
+        _tell_end(running, end, "")
     release_scope(running.journal.scope)
     running.journal.tell(
         EventType.AGENT_TURN_COMPLETED,

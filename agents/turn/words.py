@@ -90,3 +90,27 @@ def failed_turn(name: str, error_kind: str, error: str) -> str:
     """Returns how a failed turn is told to people: what happened, and the remedy."""
     remedy = REMEDIES.get(error_kind, REMEDIES["error"])
     return f"{name} could not finish this: {error.strip()} {remedy}"
+
+
+def stopped_turn(error: str) -> str:
+    """Returns how a stopped turn is told to whoever waits: by whom, why, and what can be done."""
+    return (
+        f"{error.strip()} What it had done stays, and its mail is not tried again by itself. Run "
+        "the turn again, or write where the work is, to have it done."
+    )
+
+
+def unreported(error: str, refs: list[str]) -> str:
+    """Returns an error with what was delivered before it and never reported."""
+    return (
+        f"{error.strip()} Unreported completion: it had delivered {', '.join(refs)} and ended "
+        "before it could say so. Look there before the work is done again."
+    ).strip()
+
+
+def blocked_again(result: str) -> str:
+    """Returns how a seat that is blocked once more is told to the people above: with the remedy."""
+    return (
+        f"{result.strip()} Each time it was taken up again it could not go on. Settle what is "
+        "missing for good, split the item, or give it to somebody else."
+    ).strip()

@@ -136,7 +136,7 @@ def test_done_that_reached_nobody_cannot_end_green(stage: Stage) -> None:
     assert EngineEvent.objects.filter(type="agent_turn_completed", failed=True).count() == 1
 
 
-@pytest.mark.covers("PEER-22")
+@pytest.mark.covers("PEER-22", "PEER-25")
 def test_work_that_cannot_be_done_is_told_as_blocked_and_never_as_delivered(stage: Stage) -> None:
     said = call("note_on", item="ENG-1", text="The mill is closed; who can open it?")
     blocked = call(

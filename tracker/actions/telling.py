@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from agents.mail.post import Mail, WorkRef, post
+from agents.mail.waiting import unread
+from agents.seats.holds import why_waiting
 from crewlet.kernel import live
 from crewlet.kernel.events import EventType
 from crewlet.kernel.ids import derived_id
@@ -22,7 +24,16 @@ from tracker.actions.recording import Draft, Writing, excerpt, tell_feed
 from tracker.models.comments import Comment, CommentKind
 from tracker.models.items import WorkItem
 from tracker.roster import is_person, kind_of, party_of
-from tracker.wakes import AGENT_WAKES_IN_A_ROW, Around, Happened, Party, Reason, Wake, wakes_of
+from tracker.wakes import (
+    AGENT_WAKES_IN_A_ROW,
+    Around,
+    ChangeKind,
+    Happened,
+    Party,
+    Reason,
+    Wake,
+    wakes_of,
+)
 
 if TYPE_CHECKING:
     from orgs.epochs import Snapshot
@@ -32,11 +43,15 @@ SURFACE = "work"
 
 @dataclass(slots=True)
 class Told:
-    """Who heard of a change, and who did not because agents had the last words for too long."""
+    """Who heard of a change, and who did not because agents had the last words for too long.
+
+    `waiting` says why the one who was given the item will not start on it now.
+    """
 
     heard: list[tuple[str, Reason]] = field(default_factory=list)
     parties: set[Party] = field(default_factory=set)
     held_back: list[str] = field(default_factory=list)
+    waiting: str = ""
 
     def words(self) -> str:
         """Returns what the writer is told of it."""
@@ -49,7 +64,7 @@ class Told:
                 f"Not woken: {', '.join(self.held_back)}. {AGENT_WAKES_IN_A_ROW} wake-ups by "
                 "agents in a row on this item; it waits for a person's word."
             )
-        return " ".join(parts) or "Nobody was told."
+        return " ".join(filter(None, (" ".join(parts) or "Nobody was told.", self.waiting)))
 
 
 def person_spoke(item: WorkItem, writing: Writing) -> None:
@@ -76,6 +91,8 @@ def tell(
     present = frozenset(Party(seat_id=seat_id) for seat_id in snapshot.handles) | _persons(around)
     present -= frozenset(knowing)
     told = Told()
+    if happened.assigned or happened.kind is ChangeKind.CREATED:
+        told.waiting = _why_waiting(item, snapshot, writing)
     for wake in wakes_of(happened, around, present):
         name = _name_of(wake.party, snapshot, item)
         if _is_agent(wake.party, snapshot) and _held_back(item, writing):
@@ -89,6 +106,15 @@ def tell(
         item.wakes_stopped_at = writing.now
         _say_stopped(writing, snapshot, item, draft, told.held_back)
     return told
+
+
+def _why_waiting(item: WorkItem, snapshot: Snapshot, writing: Writing) -> str:
+    """Says that who was given the item does not work now, and why; empty when they do."""
+    handle = snapshot.handles.get(item.assignee_id) if item.assignee_id else None
+    if handle is None or item.assignee_id is None or not snapshot.chart.seats[handle].is_agent:
+        return ""
+    why = why_waiting(item.assignee_id, writing.now)
+    return f"Waits: @{handle} {why}, so nothing starts before that ends." if why else ""
 
 
 def _held_back(item: WorkItem, writing: Writing) -> bool:
@@ -133,8 +159,7 @@ def _deliver(
     quote: str,
 ) -> None:
     actor = writing.actor
-    # Whoever has the whole is told on the whole: all its parts are one talk to them.
-    whole = item.parent if wake.reason is Reason.PARENT_ASSIGNEE else None
+    whole = _whole_told_on(item, wake)
     subject = whole or item
     letter = letters.write(
         letters.Facts(
@@ -160,6 +185,22 @@ def _deliver(
     _notice(item, draft.id, wake.party, letter, reason=wake.reason.value, author=actor.author)
 
 
+def _whole_told_on(item: WorkItem, wake: Wake) -> WorkItem | None:
+    """Whoever has the whole is told on the whole: all its parts are one talk to them.
+
+    But where they have yet to read of this part, as when they were mentioned on it just before it
+    was finished, it is told there: the two are one turn then, and not two.
+    """
+    if wake.reason is not Reason.PARENT_ASSIGNEE:
+        return None
+    seat_id = wake.party.seat_id
+    return None if seat_id and unread(seat_id, _talk(item)) else item.parent
+
+
+def _talk(item: WorkItem) -> str:
+    return f"work:{item.key}"
+
+
 def _mail(
     writing: Writing,
     item: WorkItem,
@@ -176,8 +217,8 @@ def _mail(
             event_id=event_id,
             kind="work_item",
             source="tracker",
-            batch_key=f"work:{item.key}",
-            conversation=f"work:{item.key}",
+            batch_key=_talk(item),
+            conversation=_talk(item),
             ts=writing.now,
             payload=letter,
             reply_kind="tool" if addressed else "none",
@@ -298,11 +339,15 @@ def tell_note(
     party: Party,
     body: str,
     *,
-    event: str,
+    event: UUID | str,
     reason: str = Reason.LEAD_FALLBACK.value,
 ) -> None:
-    """Tells one party of a note of the engine: mail that owes nothing, or a notice."""
-    event_id = derived_id("tracker-note", event, str(party.seat_id or party.person_id))
+    """Tells one party of a note of the engine: mail that owes nothing, or a notice.
+
+    `event` is what it tells of: by name, or by the id under which others tell of it too.
+    """
+    named = str(party.seat_id or party.person_id)
+    event_id = event if isinstance(event, UUID) else derived_id("tracker-note", event, named)
     handle = snapshot.handles.get(item.assignee_id) if item.assignee_id else None
     letter = letters.note(item.key, item.title, item.status, handle, body)
     if _is_agent(party, snapshot) and party.seat_id is not None:

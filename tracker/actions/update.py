@@ -31,6 +31,7 @@ from tracker.wakes import ChangeKind, Happened, Party
 if TYPE_CHECKING:
     from orgs.epochs import Snapshot
 
+SHOWN_PARTS = 10
 Fields = dict[str, dict[str, Any]]
 
 
@@ -139,7 +140,23 @@ def _status(edit: Edit) -> None:
     status = edit.args.status
     if status is None or not edit.set("status", edit.item.status, status.value):
         return
+    if status is Status.DONE and edit.writing.actor.is_agent:
+        _refuse_open_parts(edit.item)
     enter(edit.item, status, edit.writing)
+
+
+def _refuse_open_parts(item: WorkItem) -> None:
+    """An agent's whole is not done while parts of it are not; a person may call it done anyway."""
+    parts = item.children.filter(removed_at=None, finished_at=None).order_by("number")
+    keys = list(parts.values_list("key", flat=True)[:SHOWN_PARTS])
+    if keys:
+        raise Conflict(
+            f"status: {item.key} is not done while parts of it are open: {', '.join(keys)}"
+            f"{', …' if len(keys) == SHOWN_PARTS else ''}. Wait for them (you are told when each "
+            "is finished), or cancel what is no longer wanted.",
+            field="status",
+            open_parts=keys,
+        )
 
 
 def enter(item: WorkItem, status: Status, writing: Writing) -> None:

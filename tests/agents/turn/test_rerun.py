@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
 BY = engine_actor("test")
 
 
-@pytest.mark.covers("TURN-11")
+@pytest.mark.covers("TURN-11", "PEER-16")
 def test_a_failed_turn_runs_again_and_writes_nothing_twice(stage: Stage) -> None:
     stage.executes(NOTE, SUBMIT, NOTE, SUBMIT)
     stage.reviews(Step(calls=[call("submit_review", decision="failed", notes="No.")]), DONE)

@@ -81,7 +81,7 @@ def killed(stage: Stage, turn_id: Any) -> bool:
     return False
 
 
-@pytest.mark.covers("TURN-12", "RUN-11")
+@pytest.mark.covers("TURN-12", "RUN-11", "PEER-17")
 @pytest.mark.parametrize("nth", [1, 2, 3])
 @pytest.mark.parametrize("name", [*AFTER_A_COMMIT, "call.effect", "call.recorded"])
 def test_a_worker_killed_after_a_commit_repeats_neither_a_question_nor_an_effect(
@@ -207,6 +207,7 @@ def outside(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 POST = Step(calls=[call("post_message", text="one"), call("post_message", text="two")])
 
 
+@pytest.mark.covers("PEER-17")
 def test_an_outside_call_that_was_cut_off_is_never_made_again(
     stage: Stage, kill_at: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -225,6 +226,7 @@ def test_an_outside_call_that_was_cut_off_is_never_made_again(
     assert (first.ok, first.result) == (False, words.NOT_OBSERVED)
 
 
+@pytest.mark.covers("PEER-17")
 def test_an_outside_call_is_recorded_before_the_next_one_begins(
     stage: Stage, kill_at: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

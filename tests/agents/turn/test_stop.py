@@ -25,7 +25,7 @@ def rita() -> Actor:
     return Actor(ActorKind.PERSON, "rita", "Rita", seat_id=seat.id, handle="rita")
 
 
-@pytest.mark.covers("TURN-77")
+@pytest.mark.covers("TURN-77", "PEER-16")
 def test_the_lead_above_stops_a_turn_once_and_is_named(stage: Stage) -> None:
     stage.mail()
     turn_id = stage.claim()

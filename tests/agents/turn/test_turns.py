@@ -263,7 +263,7 @@ def test_a_person_stops_a_turn_before_its_next_change(stage: Stage) -> None:
     end = stage.run(turn_id)
     assert (end.kind, end.error) == ("stopped", "rita stopped this turn: enough.")
     assert EngineEvent.objects.filter(type="agent_turn_stopped").exists()
-    assert not Delivery.objects.exists()
+    assert not Delivery.objects.filter(seat_id=stage.seat()).exists()
     assert Completion.objects.get().outcome == "stopped"
 
 
