@@ -110,7 +110,7 @@ def never_asks(seen: SeenRequest, n: int, item: str) -> Step:
     return _says(item, GUESS)
 
 
-def derails(seen: SeenRequest, n: int, item: str) -> Step:
+def goes_astray(seen: SeenRequest, n: int, item: str) -> Step:
     """Files work of its own and calls that the answer."""
     if _told(seen, "Say the number"):
         return _well(seen, item)
@@ -233,7 +233,7 @@ MODES: Final = (
         _no_source,
         UNKNOWN_ASK,
     ),
-    Mode("2.3", "Derails", "reviewer", derails, _no_right_answer, _other_work),
+    Mode("2.3", "Goes astray", "reviewer", goes_astray, _no_right_answer, _other_work),
     Mode("2.4", "Withholds what it knows", "engine", withholds, _no_right_answer),
     Mode("2.5", "Ignores a colleague", "engine", ignores_a_colleague, _unheard, meanwhile=NEWS),
     Mode(

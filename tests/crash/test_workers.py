@@ -142,7 +142,7 @@ def test_a_worker_that_froze_past_its_lease_writes_nothing_when_it_wakes(
     assert done.lease_epoch == 2
 
 
-@pytest.mark.covers("RUN-50")
+@pytest.mark.covers("RUN-50", "TURN-81")
 def test_sigterm_lets_the_running_turn_finish_and_starts_no_other(processes: Processes) -> None:
     kofi = a_company("kofi")["kofi"]
     post_now(kofi, a_letter("first", n=1))
@@ -162,7 +162,7 @@ def test_sigterm_lets_the_running_turn_finish_and_starts_no_other(processes: Pro
     assert Node.objects.get().ended_at is not None
 
 
-@pytest.mark.covers("RUN-52")
+@pytest.mark.covers("RUN-52", "TURN-81")
 def test_a_second_signal_kills_at_once_and_the_turn_goes_on_elsewhere(
     processes: Processes,
 ) -> None:
