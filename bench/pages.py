@@ -6,6 +6,7 @@ network add is not in them. Each kind is asked for once untimed, when its statem
 
 from __future__ import annotations
 
+import gc
 import gzip
 import re
 import time
@@ -95,6 +96,8 @@ def measured(company: Company, plan: Plan) -> PageFigures:
     figures = PageFigures()
     company.file("ana", 1)
     _fill()
+    gc.collect()
+    gc.freeze()  # as the web process does once it is loaded
     browser = Client(headers={"authorization": f"Bearer {TOKEN}", "host": "localhost"})
     for name, address in ADDRESSES.items():
         _ask(figures, name, plan.page_views, partial(_get, browser, address))

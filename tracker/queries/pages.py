@@ -58,7 +58,7 @@ from tracker.statuses import STATUS_LABELS, Status
 
 PRIORITIES = shapes.PRIORITIES
 STATUSES = shapes.STATUSES
-LANE = 50
+LANE = 40
 """How many cards of a lane are loaded at a time; its total counts all of them."""
 
 
